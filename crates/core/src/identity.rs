@@ -65,7 +65,7 @@ pub struct ApiKey {
     pub scopes: Vec<String>,
     /// When it ends.
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked.
+    /// When it was revoked, by itself or with a key that it was made with.
     pub revoked_at: Option<Timestamp>,
     /// When it was created.
     pub created_at: Timestamp,
@@ -134,6 +134,14 @@ pub struct KeyHolder {
     pub scopes: Vec<String>,
     /// When it ends.
     pub expires_at: Option<Timestamp>,
+}
+
+impl KeyHolder {
+    /// Whether the key has the right to everything: it has a platform admin's role, and no scope narrows it.
+    #[must_use]
+    pub fn opens_all(&self) -> bool {
+        self.scopes.is_empty() && self.roles.contains(&Role::PlatformAdmin)
+    }
 }
 
 /// A subscription to the ends of tasks: each is POSTed, signed after Standard Webhooks.

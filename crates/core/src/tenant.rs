@@ -1,7 +1,8 @@
 //! The tenant in the type. No store method that is about one tenant's rows does without a [`TenantScope`] or what carries
 //! one, but for these: making a tenant, reading a tenant's own row by its id or its name, and finding out whose a key or a
-//! task is, which keys were made with one, who made a user's account, what holds for a user who acts elsewhere, or whether
-//! a key still stands. What is about all tenants at once (claims, lists of tenants, counts, checks) asks for none.
+//! task is, which keys were made with one, who made a user's account, who a user is that acts elsewhere and what holds for
+//! them, or whether a key still stands. What is about all tenants at once (claims, lists of tenants and of platform admins,
+//! counts, checks) asks for none.
 //!
 //! A scope comes from three places only: an authenticated [`crate::actor::Actor`], a row that a store has read
 //! ([`StoreWitness`]), and [`Sudo`] for a platform admin who states a reason. What else carries one (a lease, a claimed

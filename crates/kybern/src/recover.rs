@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use kybern_adapters::keys::new_api_key;
+use kybern_core::id::TenantId;
 use kybern_engine::identity::FirstAdmin;
 
 use crate::config::{Config, Ocr};
@@ -31,12 +32,14 @@ pub(crate) async fn run(options: RecoverOptions) -> anyhow::Result<ExitCode> {
     let mut settings = wiring::settings(&config, &config.server.local_url());
     settings.work = false;
     let engine = wiring::engine(&config, &opened, Ocr::Off, settings)?;
-    let key = new_api_key()?;
-    if !matches!(engine.identity().bootstrap(None, || key.clone()).await?, FirstAdmin::Made(_)) {
+    let (identity, key) = (engine.identity(), new_api_key()?);
+    let tenant = match identity.bootstrap(None, || key.clone()).await? {
+        FirstAdmin::Made(_) => TenantId::DEFAULT,
         // A key of chance was never there, so it cannot have been revoked.
-        engine.identity().admin_key(&key).await?;
-    }
-    screen.line("a new admin key of the tenant default, shown this once:");
+        FirstAdmin::Works | FirstAdmin::Revoked => identity.recover(&key).await?,
+    };
+    let name = engine.store().tenant(tenant).await?.map_or_else(|| tenant.to_string(), |tenant| tenant.name);
+    screen.line(format!("a new admin key of the tenant {name}, shown this once:"));
     screen.line(format!("  {key}"));
     screen.line(format!("  export KYBERN_API_KEY={key}"));
     screen.secret_written(format!(

@@ -23,6 +23,7 @@ fn every_statement() -> impl Iterator<Item = &'static Sql> {
         chats::message::STATEMENTS,
         idempotency::STATEMENTS,
         identity::STATEMENTS,
+        identity::keys::STATEMENTS,
         jobs::STATEMENTS,
         knowledge::STATEMENTS,
         lessons::STATEMENTS,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::Result as PortResult;
-use kybern_core::id::{TenantId, UserId};
+use kybern_core::id::UserId;
 use kybern_core::policy::ToolPolicy;
 use kybern_core::ports::{PermissionStore, UserRules};
 use kybern_core::tenant::TenantScope;
@@ -14,14 +14,13 @@ use kybern_core::tool::ToolSetting;
 use serde_json::json;
 
 use crate::audit;
-use crate::db::{Row, RowVisibility, Tx, args, json, scope_of_row, statements};
+use crate::db::{Row, RowVisibility, Tx, args, json, statements};
 use crate::error::Result;
-use crate::identity::must_know;
+use crate::identity::{home_of, must_know};
 use crate::store::SqlStore;
 
 statements! {
     RULES = shared "user_rules";
-    HOME = shared "user_home";
     PUT = part "permission" "put";
     DELETE = part "permission" "delete";
     SETTINGS = part "tool_setting" "list";
@@ -42,8 +41,7 @@ async fn rules_at_home(tx: &mut Tx, scope: TenantScope, user: UserId) -> Result<
 }
 
 async fn rules_abroad(tx: &mut Tx, user: UserId) -> Result<Option<Arc<UserRules>>> {
-    let Some(home) = tx.find(&HOME, args![user.as_uuid()], Row::uuid).await? else { return Ok(None) };
-    let home = scope_of_row(TenantId::from_uuid(home));
+    let Some(home) = home_of(tx, user).await? else { return Ok(None) };
     tx.enter(RowVisibility::Tenant(home)).await?;
     Ok(rules(tx, home, user).await?.map(|rules| Arc::new(rules.abroad())))
 }

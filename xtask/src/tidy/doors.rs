@@ -89,10 +89,13 @@ const ROWS: &[(&str, &str)] = &[
     ("crates/store/src/jobs.rs", "claims jobs of all tenants"),
     ("crates/store/src/reservations.rs", "finds what workers that died have left"),
     ("crates/store/src/plans.rs", "reads the plans of all tenants at the start"),
-    ("crates/store/src/identity.rs", "writes a new tenant's first rows"),
+    (
+        "crates/store/src/identity/mod.rs",
+        "writes a new tenant's first rows, and finds a user's own tenant for those who act elsewhere",
+    ),
+    ("crates/store/src/identity/keys.rs", "tells the other tenants whose keys fall with one"),
     ("crates/store/src/retention/mod.rs", "goes through all tenants"),
     ("crates/store/src/archive/", "backs up, restores and examines all tenants"),
-    ("crates/store/src/permissions.rs", "reads in their own tenant what holds for a user who acts in another"),
 ];
 
 /// Checks all code, a file at a time: a call may be broken over lines.

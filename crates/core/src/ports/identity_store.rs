@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use crate::audit::AuditEvent;
-use crate::error::Result;
+use crate::error::{Error, ErrorCode, Result};
 use crate::id::{KeyId, TenantId, UserId, WebhookId};
 use crate::identity::{AccountMakers, ApiKey, KeyHolder, OutboundWebhook, Tenant, User};
 use crate::tenant::TenantScope;
@@ -44,6 +44,38 @@ pub trait IdentityStore: Send + Sync {
 
     async fn user(&self, scope: TenantScope, id: UserId) -> Result<Option<User>>;
 
+    /// A user of another tenant, of whom nobody asks but because they act in this one.
+    async fn user_abroad(&self, id: UserId) -> Result<Option<User>>;
+
+    /// A user of the tenant, or a platform admin of another who acts there, and whether they are the tenant's own.
+    async fn acting_user(&self, scope: TenantScope, id: UserId) -> Result<Option<(User, bool)>> {
+        match self.user(scope, id).await? {
+            Some(user) => Ok(Some((user, true))),
+            None => Ok(self.user_abroad(id).await?.map(|user| (user, false))),
+        }
+    }
+
+    /// A user of the tenant, as whom something is to be kept there. `caller` is whoever wants it.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; a caller who acts in a tenant that is not theirs, and means themselves, is told so.
+    async fn user_to_keep(&self, scope: TenantScope, id: UserId, caller: Option<UserId>) -> Result<User> {
+        let known = self.user(scope, id).await?;
+        known.ok_or_else(|| match caller == Some(id) {
+            true => Error::new(
+                ErrorCode::NotFound,
+                format!(
+                    "the user {id} belongs to another tenant, which alone keeps their keys, preferences, memories and \
+                     budgets: act in that tenant, without X-Tenant-Id, or name a user of this one"
+                ),
+            ),
+            false => Error::not_found("user", id),
+        })
+    }
+
+    /// Who is a platform admin, in whichever tenant, the oldest first.
+    async fn platform_admins(&self) -> Result<Vec<(TenantId, UserId)>>;
+
     /// Replaces a user's roles.
     ///
     /// # Errors
@@ -62,11 +94,12 @@ pub trait IdentityStore: Send + Sync {
     /// `NOT_FOUND` when there is no such user; `CONFLICT` when the hash is taken.
     async fn create_key(&self, scope: TenantScope, key: &ApiKey, key_hash: &str, audit: AuditEvent) -> Result<()>;
 
-    /// The tenant's keys, oldest first.
+    /// The tenant's keys, oldest first. One that has fallen with a key in the line of those that made it, in whichever
+    /// tenant, counts as revoked since then.
     async fn keys(&self, scope: TenantScope) -> Result<Vec<ApiKey>>;
 
-    /// Revokes a key at once, and every key that was made with it, with those and so on. Revoking it again changes
-    /// nothing.
+    /// Revokes a key at once, and every key that was made with it, with those and so on. Other tenants whose keys fall
+    /// with it have an event for each, which names nothing of this one. Revoking it again changes nothing.
     ///
     /// # Errors
     /// `NOT_FOUND`.
@@ -83,6 +116,9 @@ pub trait IdentityStore: Send + Sync {
     /// The keys, in whichever tenant, that were made with that one, with those, and so on, and work at that time: they
     /// fall with it.
     async fn keys_below(&self, id: KeyId, at: Timestamp) -> Result<Vec<KeyId>>;
+
+    /// The keys, in whichever tenant, that work at that time and have the right to everything.
+    async fn platform_keys(&self, at: Timestamp) -> Result<Vec<KeyId>>;
 
     /// Who made the accounts and keys of these users, who made those, and so on, in whichever tenants they are: a platform
     /// admin makes accounts in one tenant, and acts in another.

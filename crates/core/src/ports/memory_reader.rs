@@ -20,7 +20,8 @@ pub trait MemoryReader: Send + Sync {
     /// Everything that is remembered of a subject, however it stands, the oldest first.
     ///
     /// # Errors
-    /// `PERMISSION_DENIED` for a subject that may not be seen.
+    /// `PERMISSION_DENIED` for a subject that may not be seen; `NOT_FOUND` for a record or a user that the tenant does not
+    /// have.
     async fn of(&self, subject: Subject) -> Result<Vec<Memory>>;
 
     /// One memory; `None` also for one that may not be seen.

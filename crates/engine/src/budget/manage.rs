@@ -10,7 +10,7 @@ use kybern_core::budget::{
 };
 use kybern_core::error::{Error, Result};
 use kybern_core::id::BudgetId;
-use kybern_core::ports::{Clock, IdSource, LedgerStore};
+use kybern_core::ports::{Clock, IdSource, IdentityStore, LedgerStore};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::json;
@@ -41,6 +41,7 @@ pub struct UsageSum {
 #[derive(Clone)]
 pub struct Budgets {
     pub(crate) store: Arc<dyn LedgerStore>,
+    pub(crate) users: Arc<dyn IdentityStore>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn IdSource>,
 }
@@ -92,6 +93,9 @@ impl Budgets {
         let at = self.clock.now();
         let id = BudgetId::from_uuid(id_for(self.ids.as_ref(), actor, "budget"));
         let budget = Budget { id, subject, period, limits, created_at: at, updated_at: at };
+        if let BudgetSubject::User(user) = subject {
+            self.users.user_to_keep(actor.scope(), user, actor.user()).await?;
+        }
         let find = || async {
             let known = self.store.budgets(actor.scope()).await?.into_iter().find(|known| known.id == id);
             match known {

@@ -20,7 +20,10 @@ const JOURNAL_PAGE: u32 = 1_000;
 pub(crate) struct LoadedTask {
     pub(super) walk: Walk,
     pub(super) earlier_attempts: Vec<Attempt>,
+    /// Whose task it is; a platform admin of another tenant as they are there.
     pub(super) user: Option<User>,
+    /// Whether they are of another tenant.
+    pub(super) is_abroad: bool,
     pub(super) has_documents: bool,
     pub(super) tenant_name: String,
     pub(super) loaded: LoadedSteps,
@@ -50,9 +53,11 @@ impl LoadedTask {
             }
         }
         let user = match task.user {
-            Some(user) if reads_user => kernel.store.user(scope, user).await?,
+            Some(user) if reads_user => kernel.store.acting_user(scope, user).await?,
             Some(_) | None => None,
         };
+        let is_abroad = user.as_ref().is_some_and(|(_, is_at_home)| !is_at_home);
+        let user = user.map(|(user, _)| user);
         let has_documents = match has_documents {
             Some(known) => known,
             None => {
@@ -62,7 +67,7 @@ impl LoadedTask {
         };
         let tenant_name = kernel.tenants.name(kernel.store.as_ref(), task.tenant).await?;
         let loaded = kernel.kinds.load(lease, task, (&walk, has_documents), has_agents).await?;
-        Ok(Self { walk, earlier_attempts, user, has_documents, tenant_name, loaded })
+        Ok(Self { walk, earlier_attempts, user, is_abroad, has_documents, tenant_name, loaded })
     }
 }
 

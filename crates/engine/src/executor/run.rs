@@ -37,6 +37,8 @@ pub(crate) struct TaskRun {
     /// What the walk has taken in and the store has not.
     pub(super) held: UnwrittenRows,
     pub(crate) surroundings: RunContext,
+    /// Whether it is of somebody who acts here from another tenant, and so has no memory here.
+    pub(crate) is_abroad: bool,
     /// Whether any documents came with it.
     pub(crate) has_documents: bool,
     pub(crate) earlier: EarlierRuns,
@@ -57,7 +59,7 @@ impl TaskRun {
     /// A run of a claimed task, from what is known of it.
     pub(crate) fn new(kernel: &Arc<Kernel>, active: ActiveRun, claimed: Claimed, known: LoadedTask) -> Box<Self> {
         let Claimed { lease, task, recovered_from, at: claimed_at } = claimed;
-        let LoadedTask { walk, earlier_attempts, user, has_documents, tenant_name, loaded } = known;
+        let LoadedTask { walk, earlier_attempts, user, is_abroad, has_documents, tenant_name, loaded } = known;
         let earlier = EarlierRuns {
             after_crash: recovered_from.is_some(),
             recovered_from: recovered_from.map(|worker| worker.as_str().to_owned()),
@@ -69,6 +71,7 @@ impl TaskRun {
             active,
             walk,
             held: UnwrittenRows::default(),
+            is_abroad,
             has_documents,
             earlier,
             wanted: PendingSignals::of(&task),

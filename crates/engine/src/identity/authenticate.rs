@@ -118,36 +118,70 @@ impl Identity {
         let now = self.clock.now();
         let name = Tenant::FIRST.to_owned();
         let tenant = Tenant { id: TenantId::DEFAULT, slug: name.clone(), name, created_at: now };
-        let admin = User {
-            id: UserId::from_uuid(self.ids.next()),
-            name: "Administrator".to_owned(),
-            email: "admin@localhost".to_owned(),
-            roles: vec![Role::Admin, Role::PlatformAdmin],
-            timezone: "UTC".to_owned(),
-            created_at: now,
-            made_by_user_id: None,
-        };
+        let admin = self.new_platform_admin("admin");
         let record = self.key_record(KeyId::from_uuid(self.ids.next()), admin.id, "first admin key", key, now);
         let event =
             AuditEvent::by_executor(audit::TENANT_CREATED, format!("tenant:{}", tenant.id), json!({"first": true}));
         self.store.create_tenant(&tenant, &admin, &record, &self.keys.api_key_hash(key), event).await
     }
 
-    /// Makes a key work as platform admin of the first tenant, unless it was revoked: what was revoked stays so. For
-    /// whoever can write the database.
+    fn new_platform_admin(&self, mailbox: &str) -> User {
+        User {
+            id: UserId::from_uuid(self.ids.next()),
+            name: "Administrator".to_owned(),
+            email: format!("{mailbox}@localhost"),
+            roles: vec![Role::Admin, Role::PlatformAdmin],
+            timezone: "UTC".to_owned(),
+            created_at: self.clock.now(),
+            made_by_user_id: None,
+        }
+    }
+
+    /// Makes a key that stands nowhere yet work as platform admin, and a platform admin in the first tenant where none is
+    /// left. For whoever can write the database. Tells in which tenant the key works.
     ///
     /// # Errors
     /// When it is malformed, or the store fails.
+    pub async fn recover(&self, key: &str) -> Result<TenantId> {
+        well_formed(key)?;
+        if let Some((tenant, _)) = self.platform_admin().await? {
+            self.admin_key(key).await?;
+            return Ok(tenant);
+        }
+        let actor = self.executor_in(TenantId::DEFAULT);
+        let admin = self.new_platform_admin(&format!("admin-{}", self.ids.next()));
+        let event = AuditEvent::by(&actor, "user.create", format!("user:{}", admin.id), json!({"roles": admin.roles}));
+        self.store.create_user(actor.scope(), &admin, event).await?;
+        self.admin_key(key).await?;
+        Ok(TenantId::DEFAULT)
+    }
+
+    /// The platform admin who stands for whoever has the machine: one of the first tenant, before those of others.
+    async fn platform_admin(&self) -> Result<Option<(TenantId, User)>> {
+        let admins = self.store.platform_admins().await?;
+        let Some((tenant, id)) = admins.into_iter().min_by_key(|(tenant, _)| *tenant != TenantId::DEFAULT) else {
+            return Ok(None);
+        };
+        Ok(self.store.user(self.executor_in(tenant).scope(), id).await?.map(|user| (tenant, user)))
+    }
+
+    /// Makes a key work as that of a platform admin, unless it was revoked: what was revoked stays so. For whoever can
+    /// write the database.
+    ///
+    /// # Errors
+    /// When it is malformed, or the store fails; `UNPROCESSABLE` when nobody is a platform admin any more.
     pub async fn admin_key(&self, key: &str) -> Result<FirstAdmin> {
         well_formed(key)?;
         let hash = self.keys.api_key_hash(key);
         if self.store.key_holder(&hash).await?.is_some() {
             return Ok(FirstAdmin::Works);
         }
-        let actor = self.executor_in(TenantId::DEFAULT);
-        let users = self.store.users(actor.scope()).await?;
-        let admin = users.iter().find(|user| user.roles.contains(&Role::PlatformAdmin));
-        let admin = admin.ok_or_else(|| Error::new(ErrorCode::Internal, "there is no platform admin"))?;
+        let Some((tenant, admin)) = self.platform_admin().await? else {
+            let message = "no user has the role platform_admin any more: make a new platform admin with \
+                           `kybern key recover`";
+            return Err(Error::new(ErrorCode::Unprocessable, message));
+        };
+        let actor = self.executor_in(tenant);
         let record =
             self.key_record(KeyId::from_uuid(self.ids.next()), admin.id, "recovered admin key", key, self.clock.now());
         let event = AuditEvent::by(&actor, "key.recover", format!("key:{}", record.id), json!({"user": admin.id}));
@@ -162,16 +196,15 @@ impl Identity {
         }
     }
 
-    /// The first tenant's platform admin, for the command line's own run on the machine that has the database. Needs
-    /// no key, and stores none.
+    /// A platform admin in their own tenant, the first one's before those of others, for the command line's own run on the
+    /// machine that has the database. Needs no key, and stores none.
     pub async fn local_actor(&self, request: RequestId) -> Result<Actor> {
-        let users = self.store.users(self.executor_in(TenantId::DEFAULT).scope()).await?;
-        let Some(admin) = users.into_iter().find(|user| user.roles.contains(&Role::PlatformAdmin)) else {
-            // Nothing has been set up yet: there is nothing to be seen, and nobody to act for.
+        let Some((tenant, admin)) = self.platform_admin().await? else {
+            // Nothing has been set up yet, or nobody has the role any more: there is nobody to act for.
             return Ok(self.executor_in(TenantId::DEFAULT));
         };
         let principal = Principal::User { user: admin.id, key: None };
-        Ok(Actor::authenticated(TenantId::DEFAULT, principal, admin.roles, Vec::new(), request))
+        Ok(Actor::authenticated(tenant, principal, admin.roles, Vec::new(), request))
     }
 
     fn executor_in(&self, tenant: TenantId) -> Actor {

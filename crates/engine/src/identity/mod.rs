@@ -1,23 +1,23 @@
 //! Who is who: tenants, users, keys, completion webhooks, and proving an identity.
 
 mod authenticate;
+mod keys;
 mod permission;
 
 use std::sync::Arc;
 
 use kybern_core::actor::{Actor, Principal, Right, Role};
 use kybern_core::audit::{self, AuditEvent};
-use kybern_core::count::count;
-use kybern_core::error::{Detail, Error, ErrorCode, Result};
+use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{KeyId, TenantId, UserId, WebhookId};
-use kybern_core::identity::{ApiKey, OutboundWebhook, Tenant, User};
+use kybern_core::identity::{OutboundWebhook, Tenant, User};
 use kybern_core::policy::place::{host_of, is_http};
 use kybern_core::ports::{AuditStore, Clock, HttpClient, IdSource, IdentityStore, Keys, PermissionStore};
 use kybern_core::tenant::TenantScope;
-use kybern_core::time::Timestamp;
 use serde_json::json;
 
 pub use authenticate::FirstAdmin;
+pub use keys::{NewKey, Revoke};
 pub use permission::PermissionsView;
 
 use crate::command::{id_for, once};
@@ -43,29 +43,6 @@ pub struct NewUser {
     pub timezone: String,
 }
 
-/// How a key is revoked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Revoke {
-    /// `Some(false)` refuses when keys were made with it, in whichever tenant; `None` only when the caller's own would fall with it.
-    pub cascade: Option<bool>,
-    /// Revokes the last key of a platform admin that works as well.
-    pub force: bool,
-}
-
-/// A key to be created.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewKey {
-    pub name: String,
-    /// Whose it is; the caller's own otherwise.
-    pub user_id: Option<UserId>,
-    /// Roles; its user's otherwise.
-    pub roles: Vec<Role>,
-    /// What narrows it.
-    pub scopes: Vec<String>,
-    /// When it ends.
-    pub expires_at: Option<Timestamp>,
-}
-
 /// Tenants, users, keys, webhooks and permissions.
 #[derive(Clone)]
 pub struct Identity {
@@ -80,31 +57,6 @@ pub struct Identity {
 }
 
 impl Identity {
-    fn key_record(&self, id: KeyId, user: UserId, name: &str, key: &str, now: Timestamp) -> ApiKey {
-        ApiKey {
-            id,
-            user_id: user,
-            name: name.to_owned(),
-            prefix: key.chars().take(8).collect(),
-            roles: Vec::new(),
-            scopes: Vec::new(),
-            expires_at: None,
-            revoked_at: None,
-            created_at: now,
-            made_by_key_id: None,
-            made_by_user_id: None,
-        }
-    }
-
-    /// An API key: `kyb_` and 64 hex digits. A fresh one, or the one that the caller's command makes at every try.
-    fn key_to_make(&self, actor: &Actor) -> String {
-        // Ids hold less than 256 random bits; the keyed hash over them and the master key makes the key unguessable,
-        // because the master key is.
-        let fresh = || format!("{}{}", self.ids.next(), self.ids.next());
-        let seed = actor.command().map_or_else(fresh, |command| format!("command:{}", command.seed()));
-        format!("kyb_{}", self.keys.callback_secret(&format!("api-key:{seed}")))
-    }
-
     /// Creates a tenant with its first admin; returns the admin's key, which is shown once.
     ///
     /// # Errors
@@ -193,130 +145,13 @@ impl Identity {
         self.store.set_roles(actor.scope(), id, &roles, event).await
     }
 
-    /// Creates a key and returns it, once. It is no wider than the key it is made with, ends no later, and stops
-    /// working with it.
-    ///
-    /// # Errors
-    /// `VALIDATION_ERROR`, also for a role that its user lacks; `NOT_FOUND` for an unknown user; `PERMISSION_DENIED` for a
-    /// role beyond the caller's.
-    pub async fn create_key(&self, actor: &Actor, new: NewKey) -> Result<(ApiKey, String)> {
-        grantable(actor, &new.roles)?;
-        let user = new.user_id.or_else(|| actor.user());
-        let user = user.ok_or_else(|| Error::invalid("/userId", "userId is needed, because the caller is no user"))?;
-        let holder = self.within_reach(actor, user).await?;
-        // A role with more rights than its user's would give the key nothing, and nobody would be told.
-        let held = Role::limited(&new.roles, &holder.roles);
-        if let Some(lacked) = new.roles.iter().find(|role| !held.contains(role)) {
-            let message = format!(
-                "the role {lacked} has rights that the key's user lacks, so the key would not get it: leave it out, or \
-                 give the user that role first"
-            );
-            return Err(Error::invalid("/roles", message));
-        }
-        if new.expires_at.is_some_and(|end| end <= self.clock.now()) {
-            return Err(Error::invalid("/expiresAt", "expiresAt must lie in the future"));
-        }
-        let known = ["read", "operate", "review", "administer", "platform", "*"];
-        if let Some(scope) = new.scopes.iter().find(|scope| !known.contains(&scope.as_str())) {
-            let message = format!("unknown scope {scope:?}, use {}", known.join(", "));
-            return Err(Error::invalid("/scopes", message));
-        }
-        let covers = |scope: &String| actor.scopes().iter().any(|own| own == "*" || own == scope);
-        if !actor.scopes().is_empty() && (new.scopes.is_empty() || !new.scopes.iter().all(covers)) {
-            let message = format!("a key may be no wider than its maker's: {}", actor.scopes().join(", "));
-            return Err(Error::new(ErrorCode::PermissionDenied, message));
-        }
-        let (key, id) = (self.key_to_make(actor), KeyId::from_uuid(id_for(self.ids.as_ref(), actor, "key")));
-        let mut record = self.key_record(id, user, &one_line("/name", &new.name, 200)?, &key, self.clock.now());
-        record.roles = new.roles;
-        record.scopes = new.scopes;
-        // A key never outlives the one it is made with.
-        record.expires_at = [new.expires_at, actor.ends_at()].into_iter().flatten().min();
-        record.made_by_key_id = actor.key();
-        record.made_by_user_id = actor.user();
-        let detail = json!({
-            "user": user,
-            "roles": record.roles,
-            "scopes": record.scopes,
-            "expiresAt": record.expires_at,
-            "madeByKeyId": record.made_by_key_id,
-            "madeByUserId": record.made_by_user_id,
-        });
-        let event = AuditEvent::by(actor, "key.create", format!("key:{}", record.id), detail);
-        let hash = self.keys.api_key_hash(&key);
-        let find = || async {
-            let keys = self.store.keys(actor.scope()).await?;
-            Ok(keys.into_iter().find(|known| known.id == id))
-        };
-        let make = async {
-            self.store.create_key(actor.scope(), &record, &hash, event).await?;
-            Ok(record.clone())
-        };
-        Ok((once(actor, find, make).await?, key))
-    }
-
     /// Nobody changes what a platform admin may do, or takes their place, but a platform admin.
     pub(crate) async fn within_reach(&self, actor: &Actor, user: UserId) -> Result<User> {
-        let target = self.store.user(actor.scope(), user).await?;
-        let target = target.ok_or_else(|| Error::not_found("user", user))?;
+        let target = self.store.user_to_keep(actor.scope(), user, actor.user()).await?;
         if target.roles.contains(&Role::PlatformAdmin) && actor.principal() != &Principal::Executor {
             require(actor, Right::Platform)?;
         }
         Ok(target)
-    }
-
-    /// The tenant's keys.
-    pub async fn keys(&self, scope: TenantScope) -> Result<Vec<ApiKey>> {
-        self.store.keys(scope).await
-    }
-
-    /// Revokes a key at once, with the keys that were made with it, and tells which of the caller's tenant those were.
-    ///
-    /// # Errors
-    /// `NOT_FOUND`; `CONFLICT` with the keys that would fall with it, of other tenants with their number, see
-    /// [`Revoke::cascade`]; `CONFLICT` when no key of a platform admin would be left that works, see [`Revoke::force`].
-    pub async fn revoke_key(&self, actor: &Actor, id: KeyId, how: Revoke) -> Result<Vec<ApiKey>> {
-        let now = self.clock.now();
-        let keys = self.store.keys(actor.scope()).await?;
-        let mut below = Vec::new();
-        if let Some(key) = keys.iter().find(|key| key.id == id) {
-            self.within_reach(actor, key.user_id).await?;
-            below = self.store.keys_below(id, now).await?;
-        }
-        // Keys of other tenants fall too: they are counted here, and named only in their own tenant.
-        let made: Vec<&ApiKey> = keys.iter().filter(|key| below.contains(&key.id)).collect();
-        let own = made.iter().any(|key| Some(key.id) == actor.key());
-        if how.cascade == Some(false) && !below.is_empty() || how.cascade.is_none() && own {
-            let (all, elsewhere) = (below.len(), below.len() - made.len());
-            let whose = if own { "your own key among them, " } else { "" };
-            let abroad = match elsewhere {
-                0 => String::new(),
-                some if some == all => "in other organisations, ".to_owned(),
-                some => format!("{some} of them in other organisations, "),
-            };
-            let (was, stop) = if all == 1 { ("was", "stops") } else { ("were", "stop") };
-            let message = format!(
-                "{} {was} made with this one, {whose}{abroad}and {stop} working with it: revoke it with cascade=true, \
-                 or make new ones with another key first",
-                count(all, "more key")
-            );
-            let told = made.iter().map(|key| Detail::new(format!("/{}", key.id), format!("key {:?}", key.name)));
-            return Err(Error::new(ErrorCode::Conflict, message).with_details(told.collect()));
-        }
-        let ids: Vec<KeyId> = made.iter().map(|key| key.id).collect();
-        if !how.force {
-            let users = self.store.users(actor.scope()).await?;
-            let (falls, stays): (Vec<&ApiKey>, Vec<&ApiKey>) =
-                keys.iter().filter(|key| works(key, now)).partition(|key| key.id == id || ids.contains(&key.id));
-            if falls.iter().any(|key| opens_all(key, &users)) && !stays.iter().any(|key| opens_all(key, &users)) {
-                let message = "this is the last key of a platform admin that works: make another that was not made \
-                               with it first, or revoke it with force=true";
-                return Err(Error::new(ErrorCode::Conflict, message));
-            }
-        }
-        let event = AuditEvent::by(actor, "key.revoke", format!("key:{id}"), json!({"with": ids}));
-        self.store.revoke_key(actor.scope(), id, now, event).await?;
-        Ok(made.into_iter().map(|key| ApiKey { revoked_at: Some(now), ..key.clone() }).collect())
     }
 
     /// Subscribes an address to the ends of tasks; returns the secret its deliveries are signed with.
@@ -382,17 +217,6 @@ impl Identity {
 fn about_webhook(actor: &Actor, action: &str, webhook: &OutboundWebhook) -> AuditEvent {
     let detail = json!({"host": host_of(&webhook.url), "events": webhook.events});
     AuditEvent::by(actor, action, format!("webhook:{}", webhook.id), detail)
-}
-
-fn works(key: &ApiKey, now: Timestamp) -> bool {
-    key.revoked_at.is_none() && key.expires_at.is_none_or(|end| end > now)
-}
-
-/// Whether a key has the right to everything: its user's and its own roles say so, and no scope narrows it.
-fn opens_all(key: &ApiKey, users: &[User]) -> bool {
-    let user = users.iter().find(|user| user.id == key.user_id);
-    let roles = user.map(|user| Role::limited(&key.roles, &user.roles)).unwrap_or_default();
-    key.scopes.is_empty() && roles.contains(&Role::PlatformAdmin)
 }
 
 fn require(actor: &Actor, right: Right) -> Result<()> {

@@ -84,6 +84,7 @@ impl Memories {
         (trust, action): (Trust, &str),
     ) -> Result<Memory> {
         let memory = Memory::of(new, id, trust, self.clock.now())?;
+        self.must_know(caller.scope, memory.subject, caller.user).await?;
         let vector = self.vector_to_keep(caller, &memory.content).await;
         let event = event(caller, action, &memory);
         self.store.add_memory(caller.scope, &memory, vector.as_ref(), event).await?;

@@ -9,8 +9,11 @@ pub(crate) use suggest::{SUGGEST_JOB, Suggestions};
 use std::sync::Arc;
 
 use kybern_core::audit::AuditEvent;
-use kybern_core::memory::Memory;
-use kybern_core::ports::{Clock, IdSource, MemoryStore};
+use kybern_core::error::{Error, Result};
+use kybern_core::id::UserId;
+use kybern_core::memory::{Memory, Subject};
+use kybern_core::ports::{Clock, IdSource, IdentityStore, MemoryStore, RecordStore};
+use kybern_core::tenant::TenantScope;
 use serde_json::{Value, json};
 
 use crate::models::{Caller, ModelService};
@@ -19,9 +22,27 @@ use crate::models::{Caller, ModelService};
 #[derive(Clone)]
 pub struct Memories {
     pub(crate) store: Arc<dyn MemoryStore>,
+    pub(crate) users: Arc<dyn IdentityStore>,
+    pub(crate) records: Arc<dyn RecordStore>,
     pub(crate) models: ModelService,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn IdSource>,
+}
+
+impl Memories {
+    /// Refuses a subject of which nothing can be remembered in the tenant, before anything is paid for.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` for a record that is not there, and for a user of another tenant.
+    pub(crate) async fn must_know(&self, scope: TenantScope, subject: Subject, caller: Option<UserId>) -> Result<()> {
+        match subject {
+            Subject::User(user) => self.users.user_to_keep(scope, user, caller).await.map(drop),
+            Subject::Entity(record) => {
+                let known = self.records.record_by_id(scope, record).await?;
+                known.map(drop).ok_or_else(|| Error::not_found("record", record))
+            }
+        }
+    }
 }
 
 /// The audit of an act on a memory. What it says is not in it.

@@ -92,7 +92,7 @@ impl Services {
                 keys: keys.clone(),
                 clock: clock.clone(),
             },
-            budgets: Budgets { store: store.clone(), clock: clock.clone(), ids: ids.clone() },
+            budgets: Budgets { store: store.clone(), users: store.clone(), clock: clock.clone(), ids: ids.clone() },
             identity: Identity {
                 store: store.clone(),
                 permissions: store.clone(),
@@ -111,7 +111,14 @@ impl Services {
                 clock: clock.clone(),
                 ids: ids.clone(),
             },
-            memories: Memories { store: store.clone(), models: models.clone(), clock: clock.clone(), ids: ids.clone() },
+            memories: Memories {
+                store: store.clone(),
+                users: store.clone(),
+                records: store.clone(),
+                models: models.clone(),
+                clock: clock.clone(),
+                ids: ids.clone(),
+            },
             outbox: Outbox { store: store.clone(), tasks: store.clone(), clock: clock.clone(), ids: ids.clone() },
             own_tools: OwnTools {
                 store: store.clone(),

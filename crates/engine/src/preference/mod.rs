@@ -47,15 +47,15 @@ impl PreferenceService {
             Some(user) => user,
             None => self_of(actor)?,
         };
-        let known = self.users.user(actor.scope(), user).await?;
-        known.ok_or_else(|| Error::not_found("user", user))?;
+        self.users.user_to_keep(actor.scope(), user, actor.user()).await?;
         Ok((user, self.of(actor.scope(), user).await?))
     }
 
     /// Writes the actor's own preferences in place of those before. They hold from the next turn on.
     ///
     /// # Errors
-    /// `VALIDATION_ERROR` with every fault; `PERMISSION_DENIED` for somebody who is no user.
+    /// `VALIDATION_ERROR` with every fault; `PERMISSION_DENIED` for somebody who is no user; `NOT_FOUND` in a tenant that
+    /// is not the user's own.
     pub async fn set(&self, actor: &Actor, said: Preferences) -> Result<(UserId, Arc<Preferences>)> {
         let (user, said) = (self_of(actor)?, said.trimmed());
         let faults = said.faults();
@@ -77,7 +77,7 @@ impl PreferenceService {
     /// Takes the actor's own preferences back.
     ///
     /// # Errors
-    /// `PERMISSION_DENIED` for somebody who is no user.
+    /// `PERMISSION_DENIED` for somebody who is no user; `NOT_FOUND` in a tenant that is not the user's own.
     pub async fn forget(&self, actor: &Actor) -> Result<()> {
         self.put_preferences(actor, self_of(actor)?, None, "preferences.delete", json!({})).await
     }
@@ -90,6 +90,7 @@ impl PreferenceService {
         action: &str,
         detail: serde_json::Value,
     ) -> Result<()> {
+        self.users.user_to_keep(actor.scope(), user, actor.user()).await?;
         let event = AuditEvent::by(actor, action, format!("user:{user}"), detail);
         self.store.set_preferences(actor.scope(), user, said, self.clock.now(), event).await
     }

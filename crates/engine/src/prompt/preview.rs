@@ -17,8 +17,8 @@ use kybern_core::prompt;
 
 use crate::agent::tools::open_to;
 use crate::agent::{
-    AgentTools, Agents, ChatPosition, ModelPermissions, Person, Question, TurnInput, TurnServices, functions, gather,
-    route_name, section, written,
+    AgentTools, Agents, ChatPosition, ModelPermissions, Person, Question, SUGGEST_MEMORY, TurnInput, TurnServices,
+    functions, gather, route_name, section, written,
 };
 use crate::chat::{Chats, check_content};
 use crate::models::{Caller, Route};
@@ -82,16 +82,15 @@ impl Previews {
         let now = self.clock.now();
         let [chat, before, task] = [(); 3].map(|()| self.ids.next());
         let grant = self.grant_of_model(actor).await?;
+        let person = match actor.user() {
+            Some(user) => self.turns.store.acting_user(scope, user).await?,
+            None => None,
+        };
+        let is_abroad = person.as_ref().is_some_and(|(_, is_at_home)| !is_at_home);
         let subject = TurnInput {
             text: request.content.replace('\0', ""),
             shown: Vec::new(),
-            person: match actor.user() {
-                Some(user) => {
-                    let user = self.turns.store.user(scope, user).await?;
-                    user.map(|user| Person { name: user.name, timezone: user.timezone })
-                }
-                None => None,
-            },
+            person: person.map(|(user, _)| Person { name: user.name, timezone: user.timezone }),
             files: None,
             strange: false,
             agent: agent.draft.key.clone(),
@@ -107,7 +106,9 @@ impl Previews {
             }),
         };
         let snapshot = self.catalogue.of(scope).await;
-        let start = start_of(&agent, AgentTools::of(&agent, &snapshot).keys);
+        let mut keys = AgentTools::of(&agent, &snapshot).keys;
+        keys.retain(|tool| tool != SUGGEST_MEMORY || !is_abroad);
+        let start = start_of(&agent, keys);
         let open = open_to(&snapshot, &start.tools, &grant);
         let mut gathered = gather(&self.turns, &Caller::of(actor), &subject, (&snapshot, &open)).await?;
         if let Some(text) = tried {

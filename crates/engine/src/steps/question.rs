@@ -72,10 +72,10 @@ pub(super) fn begin(own: &TaskSteps, run: &TaskRun, index: usize, agent: &str, w
     StepBegin::Rows(Draft::row(RowDraft::of(node, 0, String::new(), entry)))
 }
 
-/// The tools of an agent in this task. Where there is no user, there is nobody to remember anything of.
+/// The tools of an agent in this task. Where there is no user of the tenant, there is nobody to remember anything of.
 fn tools_of(own: &TaskSteps, run: &TaskRun, draft: &AgentDraft) -> Vec<String> {
     let mut tools = crate::agent::tools::named(&own.tools, draft).keys;
-    tools.retain(|tool| tool != SUGGEST_MEMORY || run.task.user.is_some());
+    tools.retain(|tool| tool != SUGGEST_MEMORY || (run.task.user.is_some() && !run.is_abroad));
     tools
 }
 

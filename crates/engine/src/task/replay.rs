@@ -29,7 +29,7 @@ impl Tasks {
         let plan = kernel.plan_of(scope, &task).await?;
         let tenant = kernel.tenants.name(kernel.store.as_ref(), task.tenant).await?;
         let user = match task.user {
-            Some(user) => kernel.store.user(scope, user).await?,
+            Some(user) => kernel.store.acting_user(scope, user).await?.map(|(user, _)| user),
             None => None,
         };
         let mut rewalk = ReplayWalk::new(&task, &tenant, user.as_ref(), plan);

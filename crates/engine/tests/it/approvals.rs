@@ -52,7 +52,7 @@ impl Live<'_> {
 }
 
 /// A tool of risk R2 that takes an address and a number.
-fn risky() -> Arc<ScriptedTool> {
+pub(crate) fn risky() -> Arc<ScriptedTool> {
     let tool = ScriptedTool::echo("t.risky").with_spec(|spec| {
         spec.risk = Risk::R2;
         spec.effect = EffectClass::Keyed;
@@ -182,7 +182,7 @@ fn other_arguments_are_checked_like_any_and_used_whole() {
 
 impl Live<'_> {
     /// A user with these roles, as they act: made by `maker`, or by nobody of whom it is known.
-    async fn colleague(&self, name: &str, roles: &[Role], maker: Option<&Actor>) -> Actor {
+    pub(crate) async fn colleague(&self, name: &str, roles: &[Role], maker: Option<&Actor>) -> Actor {
         let nobody = kybern_testkit::actors::nobody(TenantId::DEFAULT);
         let new = NewUser {
             name: name.to_owned(),
@@ -194,19 +194,24 @@ impl Live<'_> {
         kybern_testkit::actors::user(TenantId::DEFAULT, user.id, roles)
     }
 
-    async fn wants_four_eyes(&self, tool: &str) {
+    pub(crate) async fn wants_four_eyes(&self, tool: &str) {
         let change = ToolChange { four_eyes: Some(true), ..ToolChange::default() };
         self.engine.tool_settings().set(&self.world.actor, tool, change).await.unwrap();
     }
 
-    async fn yes_by(&self, actor: &Actor, id: ApprovalId, input: Option<Value>) -> Result<ApprovalView, Error> {
+    pub(crate) async fn yes_by(
+        &self,
+        actor: &Actor,
+        id: ApprovalId,
+        input: Option<Value>,
+    ) -> Result<ApprovalView, Error> {
         let decision = ApprovalDecision { word: Verdict::Approve(input.map(object)), note: None, resolution: None };
         self.engine.approvals().decide(actor, id, decision).await
     }
 }
 
 /// Who asks for calls and answers questions.
-const BOTH: [Role; 2] = [Role::Operator, Role::Reviewer];
+pub(crate) const BOTH: [Role; 2] = [Role::Operator, Role::Reviewer];
 
 #[test]
 fn where_two_persons_stand_for_a_call_nobody_says_yes_to_their_own() {

@@ -2,6 +2,7 @@
 #![expect(unreachable_pub, reason = "the modules of a test binary have no outside")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail loudly, like the tests themselves")]
 
+mod abroad;
 mod acts;
 mod agent_steps;
 mod agents;
@@ -27,6 +28,7 @@ mod forks;
 mod fuzz;
 mod held;
 mod http;
+mod identity;
 mod inject;
 mod intake;
 mod jobs;

@@ -27,7 +27,7 @@ pub struct KeySchema {
     /// When it ends.
     #[schema(format = "date-time", required)]
     pub expires_at: Option<String>,
-    /// When it was revoked.
+    /// When it was revoked, by itself or with a key that it was made with.
     #[schema(format = "date-time", required)]
     pub revoked_at: Option<String>,
     /// When it was created.
@@ -65,7 +65,7 @@ pub struct NewKeySchema {
     /// When it ends.
     #[schema(format = "date-time", required)]
     pub expires_at: Option<String>,
-    /// When it was revoked.
+    /// When it was revoked, by itself or with a key that it was made with.
     #[schema(format = "date-time", required)]
     pub revoked_at: Option<String>,
     /// When it was created.

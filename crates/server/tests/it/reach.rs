@@ -263,6 +263,14 @@ async fn a_key_that_was_made_in_another_tenant_falls_with_its_maker() {
     assert!(works(&app, &there).await);
     assert_eq!(app.send(Ask::new("DELETE", &format!("/api/keys/{id}")).key(PLATFORM)).await.status, 204);
     assert!(!works(&app, &there).await && works(&app, &app.theirs.admin).await);
+    // Where it stood it is shown as revoked, and the audit says why without a word of the other tenant.
+    let keys = app.send(Ask::get("/api/keys?limit=200").key(&app.theirs.admin)).await.json();
+    let fell = keys["items"].as_array().unwrap().iter().find(|key| key["name"] == "there").unwrap();
+    assert!(fell["revokedAt"].is_string(), "{fell}");
+    let audit = app.send(Ask::get("/api/audit?limit=200").key(&app.theirs.admin)).await.json();
+    let event = audit["items"].as_array().unwrap().iter().find(|event| event["action"] == "key.revoke").unwrap();
+    assert_eq!(event["subject"], json!(format!("key:{}", fell["id"].as_str().unwrap())));
+    assert!(event["detail"]["fellWithItsMaker"] == json!(true) && !event.to_string().contains(&id), "{event}");
 }
 
 #[tokio::test]

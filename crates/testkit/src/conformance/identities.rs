@@ -153,6 +153,110 @@ pub async fn a_key_falls_with_every_key_that_it_was_made_with(h: Harness) {
     let of = |id: KeyId| stored.iter().find(|key| key.id == id).unwrap();
     assert_eq!((of(second).revoked_at, of(second).made_by_key_id), (Some(at), Some(first)));
     assert_eq!(of(root).revoked_at, None);
+    assert_eq!(stored.iter().filter(|key| key.revoked_at == Some(at)).count(), 4, "the late one as well");
+}
+
+pub async fn a_key_that_falls_with_one_of_another_tenant_is_shown_and_audited_in_its_own(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let (other, third) = (w.tenant("second").await, w.tenant("third").await);
+    let make = async |home: &Home, by: Option<KeyId>, hash: &str| {
+        let key = kybern_core::identity::ApiKey { made_by_key_id: by, ..w.key(home.user, &[]) };
+        w.store().create_key(home.scope, &key, hash, w.event("key.create")).await.unwrap();
+        key.id
+    };
+    let first = make(&home, None, "first").await;
+    let abroad = make(&other, Some(first), "abroad").await;
+    let below = make(&other, Some(abroad), "below").await;
+    let back = make(&home, Some(below), "back").await;
+    let revoked = async |home: &Home| {
+        let events = w.store().audit_events(home.scope, 0, 100).await.unwrap();
+        let events = events.into_iter().map(|link| link.event).filter(|event| event.action == "key.revoke");
+        events.collect::<Vec<_>>()
+    };
+    let fell = async |home: &Home, id: KeyId| {
+        let keys = w.store().keys(home.scope).await.unwrap();
+        keys.into_iter().find(|key| key.id == id).unwrap().revoked_at
+    };
+    assert_eq!((fell(&other, abroad).await, fell(&home, back).await), (None, None));
+    let at = w.now();
+    w.store().revoke_key(home.scope, first, at, w.event("key.revoke")).await.unwrap();
+    for (home, id) in [(&other, abroad), (&other, below), (&home, back)] {
+        assert_eq!(fell(home, id).await, Some(at), "{id}");
+    }
+    let told = revoked(&other).await;
+    let mut subjects: Vec<String> = told.iter().map(|event| event.subject.clone()).collect();
+    subjects.sort();
+    let mut expected = vec![format!("key:{abroad}"), format!("key:{below}")];
+    expected.sort();
+    assert_eq!(subjects, expected);
+    let text = format!("{told:?}");
+    for id in [home.scope.tenant().to_string(), first.to_string(), back.to_string(), home.user.to_string()] {
+        assert!(!text.contains(&id), "{text}");
+    }
+    assert_eq!((revoked(&home).await.len(), revoked(&third).await.len()), (1, 0));
+    // What has fallen does not fall again, neither with that key nor by itself.
+    w.store().revoke_key(home.scope, first, at, w.event("key.revoke")).await.unwrap();
+    assert_eq!(revoked(&other).await.len(), 2);
+    w.store().revoke_key(other.scope, abroad, at.plus(HOUR), w.event("key.revoke")).await.unwrap();
+    assert_eq!((revoked(&home).await.len(), fell(&other, abroad).await), (1, Some(at)));
+}
+
+pub async fn the_keys_and_the_names_of_platform_admins_are_known_in_every_tenant(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let other = w.tenant("second").await;
+    let before = w.store().platform_admins().await.unwrap().len();
+    assert!(w.store().platform_keys(w.now()).await.unwrap().is_empty(), "an admin is none");
+    let all = [Role::PlatformAdmin];
+    let here = add_user(&w, &home, "here@example.com", &all).await.id;
+    w.harness.clock.advance(HOUR);
+    let there = add_user(&w, &other, "there@example.com", &all).await.id;
+    let admins = w.store().platform_admins().await.unwrap();
+    assert_eq!(admins[before..], [(home.scope.tenant(), here), (other.scope.tenant(), there)]);
+
+    let make = async |home: &Home, key: kybern_core::identity::ApiKey, hash: &str| {
+        w.store().create_key(home.scope, &key, hash, w.event("key.create")).await.unwrap();
+        key.id
+    };
+    let first = make(&home, w.key(here, &[]), "first").await;
+    let by_first = kybern_core::identity::ApiKey { made_by_key_id: Some(first), ..w.key(there, &all) };
+    let second = make(&other, by_first, "second").await;
+    let narrow = kybern_core::identity::ApiKey { scopes: vec!["read".to_owned()], ..w.key(there, &[]) };
+    make(&other, narrow, "narrow").await;
+    make(&other, w.key(there, &[Role::Admin]), "admin").await;
+    let ends = kybern_core::identity::ApiKey { expires_at: Some(w.now().plus(HOUR)), ..w.key(there, &[]) };
+    let ends = make(&other, ends, "ends").await;
+    let open = async |at: Timestamp| {
+        let mut open = w.store().platform_keys(at).await.unwrap();
+        open.sort();
+        open
+    };
+    let sorted = |mut ids: Vec<KeyId>| {
+        ids.sort();
+        ids
+    };
+    assert_eq!(open(w.now()).await, sorted(vec![first, second, ends]));
+    assert_eq!(open(w.now().plus(HOUR)).await, sorted(vec![first, second]));
+    w.store().revoke_key(home.scope, first, w.now(), w.event("key.revoke")).await.unwrap();
+    assert_eq!(open(w.now()).await, [ends], "the second fell with the first");
+    w.store().set_roles(other.scope, there, &[Role::Admin], w.event("user.set_roles")).await.unwrap();
+    assert!(open(w.now()).await.is_empty());
+}
+
+pub async fn whoever_acts_in_another_tenant_is_known_by_their_own(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let other = w.tenant("second").await;
+    let ann = add_user(&w, &home, "ann@example.com", &[Role::PlatformAdmin]).await;
+    let acting = async |home: &Home, id| w.store().acting_user(home.scope, id).await.unwrap();
+    assert_eq!(acting(&home, ann.id).await, Some((ann.clone(), true)));
+    assert_eq!(acting(&other, ann.id).await, Some((ann.clone(), false)));
+    assert_eq!(acting(&other, UserId::from_uuid(w.id())).await, None);
+    let keep = async |home: &Home, caller| w.store().user_to_keep(home.scope, ann.id, caller).await;
+    assert_eq!(keep(&home, Some(ann.id)).await.unwrap(), ann);
+    let refused = keep(&other, Some(ann.id)).await.unwrap_err();
+    assert!(refused.code() == ErrorCode::NotFound && refused.to_string().contains("belongs to another tenant"));
+    // Somebody else is not told that there is such a user elsewhere.
+    let stranger = keep(&other, Some(other.user)).await.unwrap_err();
+    assert_eq!(stranger.to_string(), format!("there is no user {}", ann.id));
 }
 
 pub async fn who_made_a_user_or_a_key_is_kept(h: Harness) {

@@ -11,6 +11,7 @@ use kybern_core::identity::{AccountMakers, ApiKey, KeyHolder, OutboundWebhook, T
 use kybern_core::ports::IdentityStore;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
+use serde_json::json;
 
 use super::MemStore;
 use super::state::{MemState, conflict};
@@ -74,6 +75,19 @@ impl IdentityStore for MemStore {
         self.run(|state| Ok(state.users.get(&(scope.tenant(), id)).cloned()))
     }
 
+    async fn user_abroad(&self, id: UserId) -> Result<Option<User>> {
+        self.run(|state| Ok(state.users.values().find(|user| user.id == id).cloned()))
+    }
+
+    async fn platform_admins(&self) -> Result<Vec<(TenantId, UserId)>> {
+        self.run(|state| {
+            let admins = state.users.iter().filter(|(_, user)| user.roles.contains(&Role::PlatformAdmin));
+            let mut admins: Vec<_> = admins.map(|(place, _)| *place).collect();
+            admins.sort_by_key(|(_, id)| *id);
+            Ok(admins)
+        })
+    }
+
     async fn set_roles(&self, scope: TenantScope, id: UserId, roles: &[Role], audit: AuditEvent) -> Result<()> {
         self.run(|state| {
             let user = state.users.get_mut(&(scope.tenant(), id)).ok_or_else(|| Error::not_found("user", id))?;
@@ -98,7 +112,8 @@ impl IdentityStore for MemStore {
     async fn keys(&self, scope: TenantScope) -> Result<Vec<ApiKey>> {
         self.run(|state| {
             let own = state.api_keys.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
-            Ok(oldest_first(own.map(|(_, (key, _))| key), |key| key.created_at))
+            let keys = oldest_first(own.map(|(_, (key, _))| key), |key| key.created_at);
+            Ok(keys.into_iter().map(|key| ApiKey { revoked_at: state.fell_at(&key), ..key }).collect())
         })
     }
 
@@ -107,6 +122,10 @@ impl IdentityStore for MemStore {
             if !state.api_keys.contains_key(&(scope.tenant(), id)) {
                 return Err(Error::not_found("key", id));
             }
+            let elsewhere: Vec<(TenantId, KeyId)> = match state.stands(id) {
+                true => state.below(id, at).into_iter().filter(|(tenant, _)| *tenant != scope.tenant()).collect(),
+                false => Vec::new(),
+            };
             let (mut line, mut changed) = (vec![id], false);
             while let Some(id) = line.pop() {
                 let own = state.api_keys.iter_mut().filter(|((tenant, _), _)| *tenant == scope.tenant());
@@ -121,45 +140,32 @@ impl IdentityStore for MemStore {
             }
             if changed {
                 state.append_audit(scope.tenant(), at, audit);
+                for (tenant, key) in elsewhere {
+                    let detail = json!({"fellWithItsMaker": true});
+                    state.append_audit(tenant, at, AuditEvent::by_executor("key.revoke", format!("key:{key}"), detail));
+                }
             }
             Ok(())
         })
     }
 
     async fn key_holder(&self, key_hash: &str) -> Result<Option<KeyHolder>> {
-        self.run(|state| {
-            let found = state.api_keys.iter().find(|(_, (key, hash))| hash == key_hash && !state.is_revoked(key));
-            let Some(((tenant, _), (key, _))) = found else { return Ok(None) };
-            let Some(user) = state.users.get(&(*tenant, key.user_id)) else { return Ok(None) };
-            Ok(Some(KeyHolder {
-                tenant: *tenant,
-                user: user.id,
-                key: key.id,
-                roles: Role::limited(&key.roles, &user.roles),
-                scopes: key.scopes.clone(),
-                expires_at: key.expires_at,
-            }))
-        })
+        self.run(|state| Ok(state.holders().find(|(hash, _)| *hash == key_hash).map(|(_, holder)| holder)))
     }
 
     async fn key_stands(&self, id: KeyId) -> Result<bool> {
-        self.run(|state| Ok(state.api_keys.values().any(|(key, _)| key.id == id && !state.is_revoked(key))))
+        self.run(|state| Ok(state.stands(id)))
     }
 
     async fn keys_below(&self, id: KeyId, at: Timestamp) -> Result<Vec<KeyId>> {
+        self.run(|state| Ok(state.below(id, at).into_iter().map(|(_, key)| key).collect()))
+    }
+
+    async fn platform_keys(&self, at: Timestamp) -> Result<Vec<KeyId>> {
         self.run(|state| {
-            let (mut line, mut below) = (vec![id], Vec::new());
-            while let Some(maker) = line.pop() {
-                let all = state.api_keys.values().map(|(key, _)| key);
-                let made = all.filter(|key| key.made_by_key_id == Some(maker) && key.revoked_at.is_none());
-                for key in made {
-                    line.push(key.id);
-                    if key.expires_at.is_none_or(|end| end > at) {
-                        below.push(key.id);
-                    }
-                }
-            }
-            Ok(below)
+            let working = state.holders().map(|(_, holder)| holder);
+            let working = working.filter(|holder| holder.expires_at.is_none_or(|end| end > at));
+            Ok(working.filter(KeyHolder::opens_all).map(|holder| holder.key).collect())
         })
     }
 
@@ -208,10 +214,48 @@ impl MemState {
         self.users.iter().filter(move |((tenant, _), _)| *tenant == scope.tenant()).map(|(_, user)| user)
     }
 
-    /// Whether a key is revoked, or one in the line of those that made it.
-    fn is_revoked(&self, key: &ApiKey) -> bool {
+    /// Since when a key is revoked, or one in the line of those that made it.
+    fn fell_at(&self, key: &ApiKey) -> Option<Timestamp> {
         let maker = |id| self.api_keys.values().map(|(key, _)| key).find(|key| key.id == id);
-        key.revoked_at.is_some() || key.made_by_key_id.and_then(maker).is_some_and(|maker| self.is_revoked(maker))
+        let with_its_maker = key.made_by_key_id.and_then(maker).and_then(|maker| self.fell_at(maker));
+        [key.revoked_at, with_its_maker].into_iter().flatten().min()
+    }
+
+    fn stands(&self, id: KeyId) -> bool {
+        self.api_keys.values().any(|(key, _)| key.id == id && self.fell_at(key).is_none())
+    }
+
+    /// The keys that stand, by their hashes, with who holds them.
+    fn holders(&self) -> impl Iterator<Item = (&str, KeyHolder)> {
+        let standing = self.api_keys.iter().filter(|(_, (key, _))| self.fell_at(key).is_none());
+        standing.filter_map(|((tenant, _), (key, hash))| {
+            let user = self.users.get(&(*tenant, key.user_id))?;
+            let holder = KeyHolder {
+                tenant: *tenant,
+                user: user.id,
+                key: key.id,
+                roles: Role::limited(&key.roles, &user.roles),
+                scopes: key.scopes.clone(),
+                expires_at: key.expires_at,
+            };
+            Some((hash.as_str(), holder))
+        })
+    }
+
+    /// The keys that were made with one, with those, and so on, and work at that time, with their tenants.
+    fn below(&self, id: KeyId, at: Timestamp) -> Vec<(TenantId, KeyId)> {
+        let (mut line, mut below) = (vec![id], Vec::new());
+        while let Some(maker) = line.pop() {
+            let all = self.api_keys.iter().map(|((tenant, _), (key, _))| (tenant, key));
+            let made = all.filter(|(_, key)| key.made_by_key_id == Some(maker) && key.revoked_at.is_none());
+            for (tenant, key) in made {
+                line.push(key.id);
+                if key.expires_at.is_none_or(|end| end > at) {
+                    below.push((*tenant, key.id));
+                }
+            }
+        }
+        below
     }
 
     fn free_hash(&self, key_hash: &str) -> Result<()> {

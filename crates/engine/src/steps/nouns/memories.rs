@@ -36,7 +36,9 @@ impl MemoryReader for Memories {
 
     async fn of(&self, subject: Subject) -> Result<Vec<Memory>> {
         self.demand(subject)?;
-        let all = self.0.seen.services.store.memories_of(self.0.seen.scope, subject).await?;
+        let seen = &self.0.seen;
+        seen.services.turns.memories.must_know(seen.scope, subject, seen.behalf.user).await?;
+        let all = seen.services.store.memories_of(seen.scope, subject).await?;
         Ok(all.into_iter().map(|(memory, _)| memory).collect())
     }
 

@@ -1,5 +1,7 @@
 //! Tenants, users, keys and completion webhooks.
 
+pub(crate) mod keys;
+
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
@@ -30,13 +32,8 @@ statements! {
     USER_LIST = shared "user_list";
     USER_GET = shared "user_get";
     USER_SET_ROLES = shared "user_set_roles";
-    KEY_INSERT = shared "key_insert";
-    KEY_LIST = shared "key_list";
-    KEY_STATE = shared "key_state";
-    KEY_REVOKE = shared "key_revoke";
-    KEY_HOLDER = shared "key_holder";
-    KEY_STANDS = shared "key_stands";
-    KEY_BELOW = shared "key_below";
+    USER_HOME = shared "user_home";
+    PLATFORM_ADMINS = shared "user_platform_admins";
     USER_MAKERS = shared "user_makers";
     WEBHOOK_INSERT = shared "webhook_insert";
     WEBHOOK_LIST = shared "webhook_list";
@@ -73,7 +70,7 @@ async fn create_tenant(tx: &mut Tx, act: &AuditedAct<NewTenant>) -> Result<()> {
     }
     tx.execute(&TENANT_INSERT, args![id, name, slug, tenant.created_at]).await?;
     insert_user(tx, act.scope, admin).await?;
-    insert_key(tx, act.scope, key, key_hash).await?;
+    keys::insert(tx, act.scope, key, key_hash).await?;
     act.audited(tx).await
 }
 
@@ -128,6 +125,27 @@ async fn user_by_id(tx: &mut Tx, scope: TenantScope, id: UserId) -> Result<Optio
     tx.find(&USER_GET, args![scope, id.as_uuid()], user).await
 }
 
+/// The user in their own tenant, whichever it is.
+async fn user_abroad(tx: &mut Tx, id: UserId) -> Result<Option<User>> {
+    let Some(home) = home_of(tx, id).await? else { return Ok(None) };
+    tx.enter(RowVisibility::Tenant(home)).await?;
+    user_by_id(tx, home, id).await
+}
+
+/// Whose a user is. Asked for by those who see all tenants.
+pub(crate) async fn home_of(tx: &mut Tx, id: UserId) -> Result<Option<TenantScope>> {
+    let home = tx.find(&USER_HOME, args![id.as_uuid()], Row::uuid).await?;
+    Ok(home.map(|home| scope_of_row(TenantId::from_uuid(home))))
+}
+
+async fn platform_admins(tx: &mut Tx) -> Result<Vec<(TenantId, UserId)>> {
+    let found = page::readable(tx.fetch_all(&PLATFORM_ADMINS, args![]).await?, |row| {
+        let (tenant, id, roles) = (row.uuid()?, row.uuid()?, row.json::<Vec<Role>>()?);
+        Ok(roles.contains(&Role::PlatformAdmin).then_some((TenantId::from_uuid(tenant), UserId::from_uuid(id))))
+    });
+    Ok(found.into_iter().flatten().collect())
+}
+
 async fn set_roles(tx: &mut Tx, act: &AuditedAct<(UserId, Vec<Role>)>) -> Result<()> {
     let (id, roles) = &act.what;
     let args = args![act.scope, id.as_uuid(), json!(roles).to_string()];
@@ -135,88 +153,6 @@ async fn set_roles(tx: &mut Tx, act: &AuditedAct<(UserId, Vec<Role>)>) -> Result
         return Err(StoreError::not_found("user", id));
     }
     act.audited(tx).await
-}
-
-async fn insert_key(tx: &mut Tx, scope: TenantScope, key: &ApiKey, key_hash: &str) -> Result<()> {
-    let args = args![
-        scope,
-        key.id.as_uuid(),
-        key.user_id.as_uuid(),
-        key.name.as_str(),
-        key.prefix.as_str(),
-        json!(key.roles).to_string(),
-        json!(key.scopes).to_string(),
-        key.expires_at,
-        key.revoked_at,
-        key.created_at,
-        key_hash,
-        key.made_by_key_id.map(KeyId::as_uuid),
-        key.made_by_user_id.map(UserId::as_uuid),
-    ];
-    tx.execute(&KEY_INSERT, args).await.map(|_| ())
-}
-
-async fn create_key(tx: &mut Tx, act: &AuditedAct<(ApiKey, String)>) -> Result<()> {
-    let (key, key_hash) = &act.what;
-    if user_by_id(tx, act.scope, key.user_id).await?.is_none() {
-        return Err(StoreError::not_found("user", key.user_id));
-    }
-    insert_key(tx, act.scope, key, key_hash).await?;
-    act.audited(tx).await
-}
-
-fn key(row: &mut Row) -> Result<ApiKey> {
-    Ok(ApiKey {
-        id: KeyId::from_uuid(row.uuid()?),
-        user_id: UserId::from_uuid(row.uuid()?),
-        name: row.text()?,
-        prefix: row.text()?,
-        roles: row.json()?,
-        scopes: row.json()?,
-        expires_at: row.opt_time()?,
-        revoked_at: row.opt_time()?,
-        created_at: row.time()?,
-        made_by_key_id: row.opt_uuid()?.map(KeyId::from_uuid),
-        made_by_user_id: row.opt_uuid()?.map(UserId::from_uuid),
-    })
-}
-
-async fn revoke_key(tx: &mut Tx, act: &AuditedAct<KeyId>) -> Result<()> {
-    let id = act.what.as_uuid();
-    if tx.fetch_optional(&KEY_STATE, args![act.scope, id]).await?.is_none() {
-        return Err(StoreError::not_found("key", act.what));
-    }
-    if tx.execute(&KEY_REVOKE, args![act.scope, id, act.at]).await? > 0 {
-        act.audited(tx).await?;
-    }
-    Ok(())
-}
-
-async fn key_holder(tx: &mut Tx, key_hash: &str) -> Result<Option<KeyHolder>> {
-    let Some(mut row) = tx.fetch_optional(&KEY_HOLDER, args![key_hash]).await? else { return Ok(None) };
-    let (tenant, user, key) = (row.uuid()?, row.uuid()?, row.uuid()?);
-    // Nobody may stop a start, or get more than was meant, with what cannot be read: it is a key that may do nothing.
-    let mut unreadable = None;
-    let own: Vec<Role> = row.json_or_default(&mut unreadable);
-    let users: Vec<Role> = row.json_or_default(&mut unreadable);
-    let scopes = row.json_or_default(&mut unreadable);
-    let roles = if unreadable.is_none() { Role::limited(&own, &users) } else { Vec::new() };
-    Ok(Some(KeyHolder {
-        tenant: TenantId::from_uuid(tenant),
-        user: UserId::from_uuid(user),
-        key: KeyId::from_uuid(key),
-        roles,
-        scopes,
-        expires_at: row.opt_time()?,
-    }))
-}
-
-async fn key_stands(tx: &mut Tx, id: KeyId) -> Result<bool> {
-    Ok(tx.fetch_optional(&KEY_STANDS, args![id.as_uuid()]).await?.is_some())
-}
-
-async fn keys_below(tx: &mut Tx, id: KeyId, at: Timestamp) -> Result<Vec<KeyId>> {
-    tx.list(&KEY_BELOW, args![id.as_uuid(), at], |row| row.uuid().map(KeyId::from_uuid)).await
 }
 
 async fn account_makers(tx: &mut Tx, users: &[UserId]) -> Result<AccountMakers> {
@@ -281,10 +217,6 @@ async fn users(tx: &mut Tx, scope: TenantScope) -> Result<Vec<User>> {
     Ok(page::readable(tx.fetch_all(&USER_LIST, args![scope]).await?, user))
 }
 
-async fn keys(tx: &mut Tx, scope: TenantScope) -> Result<Vec<ApiKey>> {
-    Ok(page::readable(tx.fetch_all(&KEY_LIST, args![scope]).await?, key))
-}
-
 impl<D> SqlStore<D> {
     fn act<T>(&self, scope: TenantScope, what: T, audit: AuditEvent) -> AuditedAct<T> {
         AuditedAct { scope, what, at: self.shared.clock.now(), audit }
@@ -334,6 +266,14 @@ impl<D: 'static> IdentityStore for SqlStore<D> {
         Ok(known.or_find(&known.users, (scope.tenant(), id), find).await?)
     }
 
+    async fn user_abroad(&self, id: UserId) -> PortResult<Option<User>> {
+        Ok(self.read_all(id, |tx, id| Box::pin(user_abroad(tx, *id))).await?)
+    }
+
+    async fn platform_admins(&self) -> PortResult<Vec<(TenantId, UserId)>> {
+        Ok(self.read_all((), |tx, ()| Box::pin(platform_admins(tx))).await?)
+    }
+
     async fn set_roles(&self, scope: TenantScope, id: UserId, roles: &[Role], audit: AuditEvent) -> PortResult<()> {
         let act = self.act(scope, (id, roles.to_vec()), audit);
         self.write(scope, act, |tx, act| Box::pin(set_roles(tx, act))).await?;
@@ -343,16 +283,16 @@ impl<D: 'static> IdentityStore for SqlStore<D> {
 
     async fn create_key(&self, scope: TenantScope, key: &ApiKey, key_hash: &str, audit: AuditEvent) -> PortResult<()> {
         let act = self.act(scope, (key.clone(), key_hash.to_owned()), audit);
-        Ok(self.write(scope, act, |tx, act| Box::pin(create_key(tx, act))).await?)
+        Ok(self.write(scope, act, |tx, act| Box::pin(keys::create(tx, act))).await?)
     }
 
     async fn keys(&self, scope: TenantScope) -> PortResult<Vec<ApiKey>> {
-        Ok(self.read(scope, scope, |tx, scope| Box::pin(keys(tx, *scope))).await?)
+        Ok(self.read(scope, scope, |tx, scope| Box::pin(keys::list(tx, *scope))).await?)
     }
 
     async fn revoke_key(&self, scope: TenantScope, id: KeyId, at: Timestamp, audit: AuditEvent) -> PortResult<()> {
         let act = AuditedAct { scope, what: id, at, audit };
-        self.write(scope, act, |tx, act| Box::pin(revoke_key(tx, act))).await?;
+        self.write(scope, act, |tx, act| Box::pin(keys::revoke(tx, act))).await?;
         // Whoever is told that the key is revoked may rely on it in every process.
         self.shared.known.outlived().await;
         Ok(())
@@ -360,12 +300,12 @@ impl<D: 'static> IdentityStore for SqlStore<D> {
 
     async fn key_holder(&self, key_hash: &str) -> PortResult<Option<KeyHolder>> {
         let known = &self.shared.known;
-        let find = || self.read_all(key_hash.to_owned(), |tx, hash| Box::pin(key_holder(tx, hash)));
+        let find = || self.read_all(key_hash.to_owned(), |tx, hash| Box::pin(keys::holder(tx, hash)));
         Ok(known.or_find(&known.holders, key_hash.to_owned(), find).await?)
     }
 
     async fn key_stands(&self, id: KeyId) -> PortResult<bool> {
-        Ok(self.read_all(id, |tx, id| Box::pin(key_stands(tx, *id))).await?)
+        Ok(self.read_all(id, |tx, id| Box::pin(keys::stands(tx, *id))).await?)
     }
 
     async fn account_makers(&self, users: &[UserId]) -> PortResult<AccountMakers> {
@@ -373,7 +313,11 @@ impl<D: 'static> IdentityStore for SqlStore<D> {
     }
 
     async fn keys_below(&self, id: KeyId, at: Timestamp) -> PortResult<Vec<KeyId>> {
-        Ok(self.read_all((id, at), |tx, (id, at)| Box::pin(keys_below(tx, *id, *at))).await?)
+        Ok(self.read_all((id, at), |tx, (id, at)| Box::pin(keys::below(tx, *id, *at))).await?)
+    }
+
+    async fn platform_keys(&self, at: Timestamp) -> PortResult<Vec<KeyId>> {
+        Ok(self.read_all(at, |tx, at| Box::pin(keys::of_platform_admins(tx, *at))).await?)
     }
 
     async fn create_webhook(&self, scope: TenantScope, webhook: &OutboundWebhook, audit: AuditEvent) -> PortResult<()> {
