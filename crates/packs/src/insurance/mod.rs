@@ -26,6 +26,7 @@ mod policies;
 mod policy;
 pub mod schema;
 mod send_loss_run_request;
+mod term;
 mod underlying;
 mod vehicles;
 
