@@ -132,7 +132,7 @@ pub struct OutboxMessage {
     pub trace_id: Option<String>,
     /// How far it is.
     pub status: OutboxStatus,
-    /// Tries so far.
+    /// Tries so far; of a mail those in which the mail server was ready to take it.
     pub attempts: u32,
     /// What went wrong last.
     #[cfg_attr(feature = "schema", schema(required))]

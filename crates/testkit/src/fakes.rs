@@ -13,7 +13,7 @@ use kybern_core::error::Result;
 use kybern_core::id::TenantId;
 use kybern_core::mail::{OutgoingMail, ParsedMail, SendFault};
 use kybern_core::model::{Classification, ClassifyInput, IntentSpec};
-use kybern_core::ports::{DocumentReader, Documents, IntentModel, MailSender};
+use kybern_core::ports::{DocumentReader, Documents, IntentModel, MailSender, PreparedMail};
 use kybern_core::task::Attachment;
 use kybern_core::time::Millis;
 
@@ -173,10 +173,12 @@ fn seen(text: &str) -> Scan {
 }
 
 /// Keeps what it is asked to send. Faults that were queued come first; a message whose fault is unknown is kept too,
-/// because it may have been sent.
+/// because it may have been sent. A server that cannot be reached is found out before the message is handed over,
+/// everything else by handing it over.
 #[derive(Debug, Default)]
 pub struct RecordingMailSender {
     sent: Mutex<Vec<OutgoingMail>>,
+    reached_after: Mutex<Millis>,
     takes: Mutex<Millis>,
     faults: Mutex<VecDeque<SendFault>>,
 }
@@ -193,7 +195,12 @@ impl RecordingMailSender {
         self.faults.lock().expect("no test panics while it holds this").push_back(fault);
     }
 
-    /// Lets every message take so long, whatever becomes of it.
+    /// Lets every message wait so long before it can be handed over.
+    pub fn reached_after(&self, span: Millis) {
+        *self.reached_after.lock().expect("no test panics while it holds this") = span;
+    }
+
+    /// Lets handing over every message take so long, whatever becomes of it.
     pub fn take(&self, span: Millis) {
         *self.takes.lock().expect("no test panics while it holds this") = span;
     }
@@ -207,17 +214,42 @@ impl RecordingMailSender {
 
 #[async_trait]
 impl MailSender for RecordingMailSender {
-    async fn send(&self, mail: &OutgoingMail) -> Result<(), SendFault> {
-        let takes = *self.takes.lock().expect("no test panics while it holds this");
-        if takes > Millis(0) {
-            // Running out of time is how it takes its time.
-            drop(tokio::time::timeout(takes.as_duration(), std::future::pending::<()>()).await);
+    async fn prepare(&self, mail: &OutgoingMail) -> Result<Box<dyn PreparedMail + '_>, SendFault> {
+        let span = *self.reached_after.lock().expect("no test panics while it holds this");
+        passes(span).await;
+        let mut faults = self.faults.lock().expect("no test panics while it holds this");
+        if matches!(faults.front(), Some(SendFault::Unreachable { .. }))
+            && let Some(fault) = faults.pop_front()
+        {
+            return Err(fault);
         }
-        let fault = self.faults.lock().expect("no test panics while it holds this").pop_front();
+        Ok(Box::new(RecordedMail { sender: self, mail: mail.clone() }))
+    }
+}
+
+struct RecordedMail<'a> {
+    sender: &'a RecordingMailSender,
+    mail: OutgoingMail,
+}
+
+#[async_trait]
+impl PreparedMail for RecordedMail<'_> {
+    async fn hand_over(self: Box<Self>) -> Result<(), SendFault> {
+        let Self { sender, mail } = *self;
+        let span = *sender.takes.lock().expect("no test panics while it holds this");
+        passes(span).await;
+        let fault = sender.faults.lock().expect("no test panics while it holds this").pop_front();
         if !matches!(fault, Some(SendFault::NotSent { .. } | SendFault::Unreachable { .. })) {
-            self.sent.lock().expect("no test panics while it holds this").push(mail.clone());
+            sender.sent.lock().expect("no test panics while it holds this").push(mail);
         }
         fault.map_or(Ok(()), Err)
+    }
+}
+
+async fn passes(span: Millis) {
+    if span > Millis(0) {
+        // Running out of time is how it takes its time.
+        drop(tokio::time::timeout(span.as_duration(), std::future::pending::<()>()).await);
     }
 }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::FutureExt as _;
 use kybern_core::mail::{MAX_SEND, OutgoingFile, OutgoingMail, SendFault};
-use kybern_core::ports::MailSender;
+use kybern_core::ports::{MailSender, PreparedMail};
 use lettre::message::header::{ContentTransferEncoding, ContentType};
 use lettre::message::{Attachment, Body, Mailbox, MultiPart, SinglePart};
 use lettre::transport::smtp::authentication::{Credentials, Mechanism};
@@ -190,8 +190,7 @@ impl Smtp {
 
 #[async_trait]
 impl MailSender for Smtp {
-    /// Dropping the future is like losing the connection: if the message was handed over, nobody knows.
-    async fn send(&self, mail: &OutgoingMail) -> Result<(), SendFault> {
+    async fn prepare(&self, mail: &OutgoingMail) -> Result<Box<dyn PreparedMail + '_>, SendFault> {
         let message = compose(&self.from, mail)?;
         let ready = async {
             let mut connection = self.connection().await?;
@@ -199,9 +198,24 @@ impl MailSender for Smtp {
             Ok(connection)
         };
         let ready = tokio::time::timeout(READY_TIMEOUT, ready).await;
-        let mut connection = ready.unwrap_or_else(|_elapsed| Err(ExchangeFailure::TimedOut(READY_TIMEOUT).before()))?;
+        let connection = ready.unwrap_or_else(|_elapsed| Err(ExchangeFailure::TimedOut(READY_TIMEOUT).before()))?;
+        Ok(Box::new(AwaitedMail { smtp: self, connection, message }))
+    }
+}
+
+/// A message for which the server waits: it has said so to DATA.
+struct AwaitedMail<'a> {
+    smtp: &'a Smtp,
+    connection: AsyncSmtpConnection,
+    message: Message,
+}
+
+#[async_trait]
+impl PreparedMail for AwaitedMail<'_> {
+    async fn hand_over(self: Box<Self>) -> Result<(), SendFault> {
+        let Self { smtp, mut connection, message } = *self;
         hand_over(&mut connection, &message).await?;
-        self.put_idle(connection);
+        smtp.put_idle(connection);
         Ok(())
     }
 }

@@ -19,9 +19,32 @@ pub trait MailParser: Send + Sync {
 /// Sends messages.
 #[async_trait]
 pub trait MailSender: Send + Sync {
-    /// Sends one message. Ends within [`MAX_SEND`](crate::mail::MAX_SEND), and says then as well what is known.
+    /// Gets so far with a message that only its words are still to be handed over. Until then it surely is not sent,
+    /// whatever ends meanwhile: this future, or the process. Together with handing it over this ends within
+    /// [`MAX_SEND`](crate::mail::MAX_SEND).
     ///
     /// # Errors
-    /// [`SendFault::NotSent`] or [`SendFault::Unknown`]: the difference decides whether it may be tried again.
-    async fn send(&self, mail: &OutgoingMail) -> Result<(), SendFault>;
+    /// [`SendFault::NotSent`] or [`SendFault::Unreachable`].
+    async fn prepare(&self, mail: &OutgoingMail) -> Result<Box<dyn PreparedMail + '_>, SendFault>;
+
+    /// Sends one message, and says what is known when that fails.
+    ///
+    /// # Errors
+    /// See [`MailSender::prepare`] and [`PreparedMail::hand_over`].
+    async fn send(&self, mail: &OutgoingMail) -> Result<(), SendFault> {
+        self.prepare(mail).await?.hand_over().await
+    }
+}
+
+/// A message for which a mail server waits. Dropped, it is not sent.
+#[async_trait]
+pub trait PreparedMail: Send {
+    /// Hands it over.
+    ///
+    /// # Errors
+    /// Any [`SendFault`]: the difference decides whether it may be tried again.
+    ///
+    /// # Cancel safety
+    /// Dropping the future is like losing the connection: whether the message was sent, nobody knows.
+    async fn hand_over(self: Box<Self>) -> Result<(), SendFault>;
 }

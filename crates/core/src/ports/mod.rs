@@ -61,7 +61,7 @@ pub use knowledge_store::{KnowledgeFilter, KnowledgeSize, KnowledgeStore};
 pub use language_model::{LanguageModel, ModelStream};
 pub use ledger_store::{LedgerStore, ReserveRefused};
 pub use lesson_store::LessonStore;
-pub use mail::{MailParser, MailSender};
+pub use mail::{MailParser, MailSender, PreparedMail};
 pub use memory_reader::MemoryReader;
 pub use memory_store::{MemoryFilter, MemoryStore};
 pub use model::{Extractor, IntentModel};

@@ -269,13 +269,16 @@ impl Chats {
 }
 
 /// Whether something can be said so.
-pub(crate) fn check_content(path: &str, content: &str) -> Result<()> {
+///
+/// # Errors
+/// `VALIDATION_ERROR` at `path` when it is empty or too long.
+pub fn check_content(path: &str, content: &str) -> Result<()> {
     if content.trim().is_empty() {
         return Err(Error::invalid(path, "say something"));
     }
     if content.len() > MAX_CONTENT {
         let message = format!("a message has at most {MAX_CONTENT} bytes, this one has {}", content.len());
-        return Err(Error::new(ErrorCode::PayloadTooLarge, message));
+        return Err(Error::invalid(path, message));
     }
     Ok(())
 }

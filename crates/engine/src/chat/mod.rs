@@ -13,11 +13,10 @@ use crate::retention::Removal;
 use crate::task::Tasks;
 
 pub use follow::TurnReader;
-pub use manage::{ChatExport, ImportedMessage};
+pub use manage::{ChatExport, ImportedMessage, check_content};
 pub use say::{SayRequest, TurnView};
 
 pub(crate) use answer::{answer, no_answer};
-pub(crate) use manage::check_content;
 
 /// Conversations: begun, gone on with, read along, and looked after.
 #[derive(Clone)]

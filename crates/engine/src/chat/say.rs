@@ -75,7 +75,7 @@ impl Chats {
     /// ended or a person is asked, at most that much later.
     ///
     /// # Errors
-    /// `NOT_FOUND`; `PERMISSION_DENIED` in somebody else's chat; `VALIDATION_ERROR` for an empty message; `RATE_LIMITED` when ten turns wait; `CONFLICT` when the
+    /// `NOT_FOUND`; `PERMISSION_DENIED` in somebody else's chat; `VALIDATION_ERROR` for a message that is empty or too long; `RATE_LIMITED` when ten turns wait; `CONFLICT` when the
     /// idempotency key was used for another message.
     pub async fn say(
         &self,

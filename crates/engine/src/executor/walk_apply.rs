@@ -179,6 +179,10 @@ impl Walk {
                     let state = self.phases.entry(phase.step_id()).or_default();
                     if state.wait.as_ref().is_some_and(|wait| wait.seq == *wait_seq) {
                         state.wait = None;
+                        if phase == Phase::Planning {
+                            // An answer that names no plan lets the task choose among those that there are now.
+                            state.corrections.remove("planKey");
+                        }
                         add_corrections(&mut state.corrections, corrections);
                         self.rebuild_state();
                     }

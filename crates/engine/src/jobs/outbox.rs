@@ -1,7 +1,8 @@
 //! Sending what the outbox holds.
 //!
 //! Webhooks, completions and dispatches carry the message's key, so a repeat is the receiver's to drop. Mail has no
-//! such key: a message that may have been handed over is never handed over again by itself, it becomes `uncertain`.
+//! such key: a message that may have been handed over is never handed over again by itself, it becomes `uncertain`. It is
+//! `sending` only once a server waits for it, so that whatever ends before, this process too, leaves it `pending`.
 //! A dispatch that may have arrived stays `sending` from then on, because its workflow may be under way: it is never
 //! said not to have been started, and becomes `uncertain` when its tries are used up.
 
@@ -124,7 +125,6 @@ impl OutboxSender {
         };
         let files = self.files_of(job, message).await?;
         let delivery = self.delivery(job, message, Receiver::Mail).await?;
-        self.move_status(job, message, OutboxStatus::Pending, OutboxStatus::Sending, None).await?;
         let text = |name: &str| message.message.body.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let mail = OutgoingMail {
             to: message.message.target.clone(),
@@ -134,17 +134,22 @@ impl OutboxSender {
             references: references(&message.message.body),
             files,
         };
-        let sent = sender.send(&mail).await;
+        let (from, sent) = match sender.prepare(&mail).await {
+            Err(fault) => (OutboxStatus::Pending, Err(fault)),
+            Ok(prepared) => {
+                self.move_status(job, message, OutboxStatus::Pending, OutboxStatus::Sending, None).await?;
+                (OutboxStatus::Sending, prepared.hand_over().await)
+            }
+        };
         let mut rests = None;
         match &sent {
             Ok(()) | Err(SendFault::NotSent { .. }) => delivery.answered(),
             Err(SendFault::Unreachable { .. } | SendFault::Unknown { .. }) => rests = self.silent(job, delivery),
         }
         let (reason, retryable) = match sent {
-            Ok(()) => return self.move_status(job, message, OutboxStatus::Sending, OutboxStatus::Sent, None).await,
+            Ok(()) => return self.move_status(job, message, from, OutboxStatus::Sent, None).await,
             Err(SendFault::Unknown { message: reason }) => {
-                let to = OutboxStatus::Uncertain;
-                return self.move_status(job, message, OutboxStatus::Sending, to, Some(&reason)).await;
+                return self.move_status(job, message, from, OutboxStatus::Uncertain, Some(&reason)).await;
             }
             Err(SendFault::NotSent { message: reason, retryable }) => (reason, retryable),
             Err(SendFault::Unreachable { message: reason }) => (reason, true),
@@ -152,7 +157,7 @@ impl OutboxSender {
         let put_off = rests.filter(|_| !self.has_waited_long(job, message));
         let again = put_off.is_some() || retryable && job.attempt < job.max_attempts;
         let to = if again { OutboxStatus::Pending } else { OutboxStatus::Failed };
-        self.move_status(job, message, OutboxStatus::Sending, to, Some(&reason)).await?;
+        self.move_status(job, message, from, to, Some(&reason)).await?;
         Err(JobFailure { message: reason, retryable, put_off })
     }
 

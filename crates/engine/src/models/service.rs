@@ -129,15 +129,15 @@ impl ModelService {
         Ok(all.filter(|candidate| policy::allows(&policy, candidate.provider.name())).map(view).collect())
     }
 
-    /// The model that can be named so, also where its provider does not list it; `None` when the tenant does not allow
-    /// its provider.
+    /// The model that can be named so; `None` when its provider has a list without it, or the tenant does not allow the
+    /// provider.
     pub async fn named(&self, scope: TenantScope, name: &str) -> Result<Option<ModelView>> {
         let policy = self.inner.policy(scope).await?;
-        let by_name = |registry: &ModelRegistry| {
-            let found = [ModelKind::Chat, ModelKind::Embedding].map(|kind| registry.find(name, kind));
-            found.into_iter().flatten().min_by_key(|found| !found.is_listed())
-        };
-        let found = self.inner.find(by_name).await;
+        let registry = self.inner.listed().await;
+        let found = [ModelKind::Chat, ModelKind::Embedding].map(|kind| registry.find(name, kind));
+        // Of a provider without a list nobody knows what it has.
+        let exists = |found: &Candidate| found.is_listed() || found.provider.models().is_empty();
+        let found = found.into_iter().flatten().filter(exists).min_by_key(|found| !found.is_listed());
         Ok(found.filter(|candidate| policy::allows(&policy, candidate.provider.name())).map(view))
     }
 

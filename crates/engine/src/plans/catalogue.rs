@@ -96,11 +96,18 @@ impl PlanCatalogue {
     /// and quarantined plans are passed over.
     #[must_use]
     pub fn choose<'a>(&'a self, own: &'a [Plan], intent: &str) -> Option<&'a Plan> {
-        let usable = |plan: &&Plan| plan.active && plan.quarantine.is_empty() && plan.intent_key == intent;
+        let serves = |plan: &&Plan| is_usable(plan) && plan.intent_key == intent;
         let rank = |plan: &&Plan| (plan.priority, plan.version);
-        let mine = own.iter().filter(usable).max_by_key(rank);
-        let bundled = self.registry.plans().map(AsRef::as_ref).filter(usable).max_by_key(rank);
+        let mine = own.iter().filter(serves).max_by_key(rank);
+        let bundled = self.registry.plans().map(AsRef::as_ref).filter(serves).max_by_key(rank);
         mine.or(bundled)
+    }
+
+    /// The intents for which [`PlanCatalogue::choose`] finds a plan, in alphabetical order.
+    #[must_use]
+    pub fn served<'a>(&'a self, own: &'a [Plan]) -> BTreeSet<&'a str> {
+        let all = own.iter().chain(self.registry.plans().map(AsRef::as_ref));
+        all.filter(|plan| is_usable(plan)).map(|plan| plan.intent_key.as_str()).collect()
     }
 
     /// The plan with a key: the tenant's own newest active version before the bundled one.
@@ -109,4 +116,8 @@ impl PlanCatalogue {
         let mine = own.iter().filter(|plan| plan.active && plan.key == key).max_by_key(|plan| plan.version);
         mine.or_else(|| self.registry.find_plan(key).map(AsRef::as_ref))
     }
+}
+
+fn is_usable(plan: &Plan) -> bool {
+    plan.active && plan.quarantine.is_empty()
 }

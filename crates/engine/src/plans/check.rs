@@ -1,5 +1,5 @@
 //! Whether a plan fits this program: known tools with fitting arguments, compilable expressions, no reference to a
-//! step that comes later.
+//! step that comes later or stands in another branch, and none to an item outside a loop.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub struct StepParts<'a> {
 #[must_use]
 pub fn plan(steps: &[StepSpec], output: Option<&str>, parts: StepParts<'_>) -> Vec<PlanFault> {
     let mut faults = Vec::new();
-    let mut checker = Checker { parts, values: Values::Templates, known: HashSet::new(), faults: &mut faults };
+    let mut checker = Checker::new(parts, Values::Templates, &mut faults);
     checker.steps(steps, "/steps");
     if let Some(output) = output {
         checker.text(output, "/output", None);
@@ -47,29 +47,71 @@ pub fn plan(steps: &[StepSpec], output: Option<&str>, parts: StepParts<'_>) -> V
 
 /// Adds every fault of steps beyond their form.
 pub fn steps_with(steps: &[StepSpec], path: &str, parts: StepParts<'_>, values: Values, faults: &mut Vec<PlanFault>) {
-    Checker { parts, values, known: HashSet::new(), faults }.steps(steps, path);
+    Checker::new(parts, values, faults).steps(steps, path);
 }
 
 struct Checker<'a> {
     parts: StepParts<'a>,
     values: Values,
-    /// Ids of steps that come before the one that is looked at, or that it waits for.
-    known: HashSet<String>,
+    /// Ids of steps that come before the one that is looked at, or that an earlier round of a loop around it ran.
+    known: HashSet<&'a str>,
+    /// The same in the order in which they became known, so that a branch can be forgotten for the next one.
+    learned: Vec<&'a str>,
+    /// The steps around it that hold branches, each with the number of the branch in which it stands.
+    around: Vec<(&'a str, &'a StepKind, usize)>,
+    /// Whether it stands in a loop.
+    in_loop: bool,
     faults: &'a mut Vec<PlanFault>,
 }
 
-impl Checker<'_> {
+impl<'a> Checker<'a> {
+    fn new(parts: StepParts<'a>, values: Values, faults: &'a mut Vec<PlanFault>) -> Self {
+        let (known, learned, around) = (HashSet::new(), Vec::new(), Vec::new());
+        Self { parts, values, known, learned, around, in_loop: false, faults }
+    }
+
     fn fault(&mut self, path: impl Into<String>, step: Option<&str>, message: impl Into<String>) {
         self.faults.push(PlanFault::new(path, step, message));
     }
 
-    fn steps(&mut self, steps: &[StepSpec], path: &str) {
+    fn steps(&mut self, steps: &'a [StepSpec], path: &str) {
         for (n, step) in steps.iter().enumerate() {
             self.step(step, &format!("{path}/{n}"));
         }
     }
 
-    fn step(&mut self, step: &StepSpec, path: &str) {
+    /// The lists inside a step of which none can count on what another one does; what follows the step can count on all.
+    fn branches(&mut self, id: &'a str, kind: &'a StepKind, path: impl Fn(usize) -> String) {
+        let (before, mut all) = (self.learned.len(), Vec::new());
+        for (n, steps) in kind.inner().into_iter().enumerate() {
+            self.around.push((id, kind, n));
+            self.steps(steps, &path(n));
+            self.around.pop();
+            for id in self.learned.drain(before..) {
+                self.known.remove(id);
+                all.push(id);
+            }
+        }
+        self.know(all);
+    }
+
+    fn know(&mut self, ids: impl IntoIterator<Item = &'a str>) {
+        for id in ids {
+            if self.known.insert(id) {
+                self.learned.push(id);
+            }
+        }
+    }
+
+    /// The step around the one that is looked at of which another branch holds a step.
+    fn holder_of_other_branch(&self, id: &str) -> Option<&'a str> {
+        let beside = |n: usize, kind: &StepKind| {
+            kind.inner().into_iter().enumerate().any(|(other, steps)| other != n && holds(steps, id))
+        };
+        self.around.iter().find(|(_, kind, n)| beside(*n, kind)).map(|(holder, ..)| *holder)
+    }
+
+    fn step(&mut self, step: &'a StepSpec, path: &str) {
         let id = Some(step.id.as_str());
         if self.values == Values::Literal && !may_be_proposed(&step.kind) {
             self.fault(path, id, format!("a {} step may not be proposed by a tool", step.kind.name()));
@@ -80,11 +122,12 @@ impl Checker<'_> {
             }
             self.condition(condition, &format!("{path}/condition"), id);
         }
-        self.kind(&step.kind, path, id);
-        self.known.insert(step.id.as_str().to_owned());
+        self.kind(&step.kind, path, step.id.as_str());
+        self.know([step.id.as_str()]);
     }
 
-    fn kind(&mut self, kind: &StepKind, path: &str, id: Option<&str>) {
+    fn kind(&mut self, kind: &'a StepKind, path: &str, step: &'a str) {
+        let id = Some(step);
         match kind {
             StepKind::Tool { tool, args } => self.tool(tool, args, path, id),
             StepKind::Agent { agent, task } => {
@@ -119,27 +162,23 @@ impl Checker<'_> {
                     self.fault(format!("{path}/fields"), id, problem);
                 }
             }
-            StepKind::Condition { test, then, otherwise } => {
+            StepKind::Condition { test, .. } => {
                 self.condition(test, &format!("{path}/if"), id);
-                self.steps(then, &format!("{path}/then"));
-                self.steps(otherwise, &format!("{path}/else"));
+                self.branches(step, kind, |n| format!("{path}/{}", if n == 0 { "then" } else { "else" }));
             }
-            StepKind::Parallel { branches } => {
-                for (n, branch) in branches.iter().enumerate() {
-                    // A branch cannot count on what its siblings do; it may name them, and then waits for nobody.
-                    self.steps(branch, &format!("{path}/branches/{n}"));
-                }
-            }
+            StepKind::Parallel { .. } => self.branches(step, kind, |n| format!("{path}/branches/{n}")),
             StepKind::Loop { source, steps, .. } => {
                 match source {
                     LoopSource::Over(items) => self.value(items, &format!("{path}/over"), id),
                     LoopSource::While(test) => {
                         // A later round may read what an earlier one did.
-                        self.known.extend(all_ids(steps));
+                        self.know(all_ids(steps));
                         self.condition(test, &format!("{path}/while"), id);
                     }
                 }
+                let around = std::mem::replace(&mut self.in_loop, true);
                 self.steps(steps, &format!("{path}/steps"));
+                self.in_loop = around;
             }
             StepKind::Workflow { workflow, args } => {
                 if !self.parts.plan_catalogue.workflows.contains(workflow) {
@@ -192,8 +231,14 @@ impl Checker<'_> {
         if self.faults.len() == before {
             let is_plain = |value: &Value| self.values == Values::Literal || !has_expression(value);
             let plain = args.iter().filter(|(_, value)| is_plain(value));
-            let plain = plain.map(|(name, value)| (name.clone(), value.clone())).collect();
-            for detail in found.tool().faults(&plain) {
+            let plain: Map<String, Value> = plain.map(|(name, value)| (name.clone(), value.clone())).collect();
+            let mut details = found.tool().faults(&plain);
+            if !details.is_empty() && plain.len() < args.len() {
+                // What a template will say is not known yet: only what is wrong with it as well as without it stays so.
+                let with_templates = found.tool().faults(args);
+                details.retain(|detail| with_templates.contains(detail));
+            }
+            for detail in details {
                 self.fault(format!("{path}/args{}", detail.path), id, detail.message);
             }
         }
@@ -240,25 +285,40 @@ impl Checker<'_> {
                 let message = format!("{root:?} is no name an expression can read, use {}", ROOTS.join(", "));
                 self.fault(path, id, message);
             }
-            if let (Some("steps"), Some(step)) = (name.first().map(String::as_str), name.get(1))
-                && !self.known.contains(step)
+            if matches!(root.as_str(), "item" | "index") && !self.in_loop {
+                let message = format!("{root} exists only in the steps of a loop, move what reads it into one");
+                self.fault(path, id, message);
+            }
+            if let ("steps", Some(step)) = (root.as_str(), name.get(1))
+                && !self.known.contains(step.as_str())
                 && !step.contains("__")
             {
-                let message = format!("steps.{step} does not come before this step");
+                let message = match self.holder_of_other_branch(step) {
+                    Some(holder) => format!(
+                        "steps.{step} stands in another branch of {holder:?}, which need not have run before this step: \
+                         read it in a step after {holder:?}"
+                    ),
+                    None => format!("steps.{step} does not come before this step"),
+                };
                 self.fault(path, id, message);
             }
         }
     }
 }
 
-fn all_ids(steps: &[StepSpec]) -> Vec<String> {
+fn all_ids(steps: &[StepSpec]) -> Vec<&str> {
     steps
         .iter()
         .flat_map(|step| {
             let inner = step.kind.inner().into_iter().flat_map(all_ids);
-            std::iter::once(step.id.as_str().to_owned()).chain(inner).collect::<Vec<_>>()
+            std::iter::once(step.id.as_str()).chain(inner).collect::<Vec<_>>()
         })
         .collect()
+}
+
+/// Whether a step with that id is among these or inside one of them.
+fn holds(steps: &[StepSpec], id: &str) -> bool {
+    steps.iter().any(|step| step.id.as_str() == id || step.kind.inner().into_iter().any(|inner| holds(inner, id)))
 }
 
 /// Whether a kind may be proposed by a tool. What asks models or decides where the plan goes needs a plan that a person

@@ -71,8 +71,8 @@ impl Previews {
     /// What would be sent if the actor said that now.
     ///
     /// # Errors
-    /// `VALIDATION_ERROR` for an unknown agent and for a text that cannot be a prompt; `NOT_FOUND` for a chat that the
-    /// actor does not see; `PAYLOAD_TOO_LARGE`; `UNPROCESSABLE` when it would not fit into the model's window;
+    /// `VALIDATION_ERROR` for an unknown agent, words that are too long and a text that cannot be a prompt; `NOT_FOUND` for
+    /// a chat that the actor does not see; `UNPROCESSABLE` when it would not fit into the model's window;
     /// `BUDGET_EXCEEDED` when the question cannot be embedded any more.
     pub async fn preview(&self, actor: &Actor, request: &PreviewRequest) -> Result<Preview> {
         let scope = actor.scope();

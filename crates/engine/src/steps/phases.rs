@@ -1,6 +1,8 @@
 //! The phases before the plan: documents become text, the intent is found out, the plan is chosen. Each is journaled
 //! like a step, so a resume never asks a model again.
 
+use std::collections::BTreeSet;
+
 use kybern_core::error::Result;
 use kybern_core::plan::StepId;
 use kybern_core::task::{Wait, WaitKind};
@@ -74,13 +76,15 @@ async fn detect(
         end.then = AfterJournal::Found { intent: Some((intent, confidence)), plan: None };
         return Ok(end);
     }
-    let mut end = Draft::phase(waits(Phase::Intent, unsure(run, &understood, &intents.keys, now)));
+    // What nothing can be done for now is no answer.
+    let offered = plan_catalogue.served(&own.plans);
+    let mut end = Draft::phase(waits(Phase::Intent, unsure(run, &understood, &offered, now)));
     let answer = understood.answer;
     end.then = AfterJournal::Found { intent: answer.intent.map(|intent| (intent, answer.confidence)), plan: None };
     Ok(end)
 }
 
-fn unsure(run: &TaskRun, understood: &UnderstoodIntent, keys: &[String], now: Timestamp) -> Wait {
+fn unsure(run: &TaskRun, understood: &UnderstoodIntent, offered: &BTreeSet<&str>, now: Timestamp) -> Wait {
     let answer = &understood.answer;
     let reason = match &answer.intent {
         _ if !answer.doubts.is_empty() => answer.doubts.join("; "),
@@ -95,7 +99,7 @@ fn unsure(run: &TaskRun, understood: &UnderstoodIntent, keys: &[String], now: Ti
     wait.title = Some("What does this message want?".to_owned());
     wait.schema = json!({
         "type": "object",
-        "properties": {"intent": {"type": "string", "enum": keys}},
+        "properties": {"intent": {"type": "string", "enum": offered}},
         "required": ["intent"],
         "additionalProperties": true
     });

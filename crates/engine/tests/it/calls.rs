@@ -10,7 +10,7 @@ use kybern_core::time::Millis;
 use kybern_core::tool::ToolFailure;
 use kybern_engine::task::SubmitRequest;
 use kybern_testkit::tools::ScriptedTool;
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::live::object;
@@ -153,6 +153,53 @@ fn arguments_of_a_tool_call_that_look_like_templates_stay_text() {
     });
 }
 
+/// Two steps side by side.
+fn branches(one: Value, two: Value) -> Value {
+    json!({"id": "a", "kind": "parallel", "branches": [[step("one", "core.set", one)], [step("two", "core.set", two)]]})
+}
+
+/// One step or another one.
+fn either(other: &str) -> Value {
+    let (one, two) = (step("one", "core.set", json!({"x": 1})), step("two", "core.set", json!({"x": other})));
+    json!({"id": "a", "kind": "condition", "if": "true", "then": [one], "else": [two]})
+}
+
+fn loop_while(test: &str, steps: Value) -> Value {
+    json!({"id": "l", "kind": "loop", "while": test, "steps": steps})
+}
+
+#[test]
+fn a_plan_may_read_what_has_run_before_and_the_round_of_its_loop() {
+    World::new().run(async |live| {
+        let reads = |id: &str, path: &str| step(id, "core.set", json!({"r": format!("{{{{ {path} }}}}")}));
+        let update = |change: Value| {
+            let mut args = object(json!({"memory_id": "{{ state.id }}", "says": "x"}));
+            args.extend(object(change));
+            step("a", "memory.update", json!(args))
+        };
+        for steps in [
+            json!([branches(json!({"x": 1}), json!({"x": 2})), reads("r", "steps.one.result.x + steps.two.result.x")]),
+            json!([either("1"), reads("r", "steps.two.status if steps.two is defined else 0")]),
+            json!([loop_while("state.r < 3", json!([reads("r", "index")])), reads("s", "steps.r.result.r")]),
+            json!([loop_while("false", json!([either("{{ steps.one.status if steps.one is defined else 0 }}")]))]),
+            json!([{"id": "o", "kind": "loop", "over": [[1]], "steps": [
+                {"id": "i", "kind": "loop", "over": "{{ item }}", "steps": [either("{{ item * index }}")]},
+                loop_while("item == 1", json!([reads("r", "steps.two.status")])),
+            ]}]),
+            json!([update(json!({"content": "{{ state.words }}"}))]),
+            json!([step("a", "tasks.submit", json!({"input": "{{ state.words }}"}))]),
+        ] {
+            let faults = live.engine.plans().check(live.world.scope(), &plan(steps.clone())).await.unwrap();
+            assert!(faults.is_empty(), "{steps}: {faults:?}");
+        }
+        let apart = plan(json!([branches(json!({"x": 1}), json!({"x": "{{ steps.one.result.x }}"}))]));
+        let told = live.engine.plans().check(live.world.scope(), &apart).await.unwrap()[0].to_string();
+        let says = "(step two): steps.one stands in another branch of \"a\", which need not have run before this step: \
+                    read it in a step after \"a\"";
+        assert!(told.ends_with(says), "{told}");
+    });
+}
+
 #[test]
 fn a_faulty_plan_is_refused_with_every_fault() {
     World::new().run(async |live| {
@@ -164,6 +211,12 @@ fn a_faulty_plan_is_refused_with_every_fault() {
             (step("a", "core.set", json!({"x": "{{ 1 + }}"})), "/steps/0/args/x"),
             (step("a", "core.set", json!({"x": "{{ steps.b.result }}"})), "/steps/0/args/x"),
             (step("a", "core.set", json!({"x": "{{ ghost.y }}"})), "/steps/0/args/x"),
+            (step("a", "core.set", json!({"x": "{{ item.n }}"})), "/steps/0/args/x"),
+            (loop_while("index < 3", json!([step("n", "core.noop", json!({}))])), "/steps/0/while"),
+            (branches(json!({"x": 1}), json!({"x": "{{ steps.one.result.x }}"})), "/steps/0/branches/1/0/args/x"),
+            (branches(json!({"x": "{{ steps.two.result.x }}"}), json!({"x": 1})), "/steps/0/branches/0/0/args/x"),
+            (either("{{ steps.one.status if steps.one is defined else 0 }}"), "/steps/0/else/0/args/x"),
+            (step("a", "memory.update", json!({"memory_id": "{{ state.id }}", "says": "x"})), "/steps/0/args"),
             (step("a", "core.set", json!({"x": "{% if %}"})), "/steps/0/args/x"),
             (json!({"id": "a", "kind": "workflow", "workflow": "ghost"}), "/steps/0/workflow"),
             (json!({"id": "a", "kind": "task", "capability": "x"}), "/steps/0/capability"),

@@ -615,7 +615,8 @@ fn what_cannot_be_said_is_refused() {
         let chat = chat(&live).await;
         let refused = async |request: SayRequest| engine.chats().say(actor, chat, request, None).await.unwrap_err();
         assert_eq!(refused(saying(" ")).await.code(), ErrorCode::Validation);
-        assert_eq!(refused(saying(&"x".repeat(256 * 1024 + 1))).await.code(), ErrorCode::PayloadTooLarge);
+        let long = refused(saying(&"x".repeat(256 * 1024 + 1))).await;
+        assert_eq!((long.code(), long.details()[0].path.as_str()), (ErrorCode::Validation, "/content"));
         assert_eq!(engine.chats().create(actor, Some("ghost"), None).await.unwrap_err().code(), ErrorCode::NotFound);
         let keyed = |content: &str| SayRequest { idempotency_key: Some("k".to_owned()), ..saying(content) };
         let one = engine.chats().say(actor, chat, keyed("once"), LONG).await.unwrap();

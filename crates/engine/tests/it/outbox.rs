@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::live::{Live, object};
-use crate::outside::{Wire, Wired, header};
+use crate::outside::{Wire, Wired, header, pause};
 use crate::world::{World, step};
 
 fn mail() -> Value {
@@ -318,6 +318,70 @@ fn one_mail_outlasts_more_failures_than_it_has_tries() {
         let sent = async || (live.outbox().await[0].status == OutboxStatus::Sent).then_some(());
         live.find(async || sent().await).await;
         assert_eq!(live.world.mail.sent().len(), 1);
+    });
+}
+
+#[test]
+fn a_mail_stays_queued_when_the_process_ends_before_its_server_answers() {
+    const HOUR: Millis = Millis(3_600_000);
+    let world = World::new().set(|settings| settings.job_slots = 1);
+    for _ in 0..5 {
+        world.mail.fail_next(SendFault::Unreachable { message: "no reply".to_owned() });
+    }
+    world.run(async |live| {
+        let tell = |n: usize| {
+            step(&format!("m{n}"), "core.notify", json!({"to": "a@example.com", "subject": "s", "body": "b"}))
+        };
+        live.run((0..6).map(tell).collect(), json!({})).await;
+        let is_open =
+            |message: &OutboxMessage| message.error.as_deref().is_some_and(|error| error.contains("breaker open"));
+        live.find(async || live.outbox().await.iter().any(is_open).then_some(())).await;
+        live.world.mail.reached_after(HOUR);
+        // Half a minute later one of them probes the server, and is on its way to it when the process ends.
+        pause(Millis(60_000)).await;
+        let messages = live.outbox().await;
+        assert!(messages.iter().all(|message| message.status == OutboxStatus::Pending), "{messages:?}");
+    });
+    world.mail.reached_after(Millis(0));
+    world.clock.stop(world.clock.now().plus(HOUR));
+    world.run(async |live| {
+        let sent =
+            async || live.outbox().await.iter().all(|message| message.status == OutboxStatus::Sent).then_some(());
+        live.find(async || sent().await).await;
+        assert_eq!(live.world.mail.sent().len(), 6);
+    });
+}
+
+#[test]
+fn webhooks_put_off_during_silence_are_probed_one_at_a_time_and_leave_when_their_receiver_is_back() {
+    let up = Arc::new(AtomicBool::new(false));
+    let answers = up.clone();
+    let wire = Wire::new(move |_, _| match answers.load(Ordering::SeqCst) {
+        true => Wired::Answer(200, json!({})),
+        false => Wired::Fail(HttpFailure::NoAnswer("timed out".to_owned())),
+    });
+    World::new().on(wire).run(async |live| {
+        live.run(webhooks("https://dead.test/x", 4), json!({})).await;
+        let tried = || live.world.wire.requests().len();
+        let tries = || live.world.mem().jobs().iter().map(|job| job.attempts).sum::<u32>();
+        live.find(async || (tried() == 5).then_some(())).await;
+        // The breaker has opened: for 30 s nobody asks, then one message does.
+        pause(Millis(25_000)).await;
+        assert_eq!(tried(), 5, "it is left alone");
+        let put_off = "receiver https://dead.test is not answering: circuit breaker open, next try in ";
+        let told = |message: &OutboxMessage| message.error.as_deref().is_some_and(|error| error.starts_with(put_off));
+        let messages = live.outbox().await;
+        assert!(messages.iter().all(|message| message.status == OutboxStatus::Pending), "{messages:?}");
+        assert!(messages.iter().any(told), "{messages:?}");
+        let before = tries();
+        pause(Millis(10_000)).await;
+        assert_eq!((tried(), tries()), (6, before), "one message has tried it, and that was none of its tries");
+        up.store(true, Ordering::SeqCst);
+        pause(Millis(20_000)).await;
+        assert_eq!(tried(), 6, "what is put off waits for the next probe");
+        pause(Millis(20_000)).await;
+        assert!(live.outbox().await.iter().all(|message| message.status == OutboxStatus::Sent));
+        assert_eq!(tried(), 6 + 4, "each has left once");
     });
 }
 

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
+use kybern_core::agent::AgentDraft;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::TaskId;
 use kybern_core::task::{Resolution, TaskStatus, WaitKind};
@@ -158,6 +159,53 @@ fn an_intent_without_a_usable_plan_asks_which() {
         live.review(id, None, json!({"planKey": "test.plan"})).await.unwrap();
         let task = live.proven(id).await;
         assert_eq!((task.status, task.completed_step_ids), (TaskStatus::Completed, vec!["b".to_owned()]));
+    });
+}
+
+#[test]
+fn an_answer_without_a_plan_lets_the_task_choose_whatever_was_named_before() {
+    knowing(FixedIntent::new()).run(async |live| {
+        live.put(
+            json!({"key": "test.serving", "intentKey": "test.wish", "steps": [step("a", "core.noop", json!({}))]}),
+        )
+        .await;
+        live.put(plan(json!([step("b", "core.noop", json!({}))]))).await;
+        let set = async |key: &str, active: bool| live.world.set_active(&live, key, active).await;
+        let id = live.try_submit(SubmitRequest::text("unknown words")).await.unwrap().id;
+        let intent = live.rest(id).await;
+        set("test.serving", false).await;
+        live.review(id, None, json!({"intent": "test.wish"})).await.unwrap();
+        let first = live.after_answer(id, &intent).await;
+        assert_eq!(kinds(&first), [WaitKind::Plan]);
+        set("test.plan", false).await;
+        live.review(id, None, json!({"planKey": "test.plan"})).await.unwrap();
+        let again = live.after_answer(id, &first).await;
+        assert_eq!(wait(&again).reason, "plan test.plan cannot be used, name another");
+        set("test.plan", true).await;
+        set("test.serving", true).await;
+        live.review(id, None, json!({})).await.unwrap();
+        assert_eq!(live.proven(id).await.selected_plan.as_deref(), Some("test.serving"));
+    });
+}
+
+#[test]
+fn an_intent_whose_only_plan_is_in_quarantine_is_not_offered() {
+    let intents = CountedIntent { table: FixedIntent::new(), ..CountedIntent::default() };
+    World::on_sqlite([]).knowing(intents).run(async |live| {
+        let (agents, actor) = (live.engine.agents(), &live.world.actor);
+        agents.create(actor, AgentDraft::named("Clerk", "You file.")).await.unwrap();
+        let filed = json!([{"id": "a", "kind": "agent", "agent": "clerk", "task": "file it"}]);
+        live.put(json!({"key": "test.file", "intentKey": "test.other", "steps": filed})).await;
+        live.put(plan(json!([step("b", "core.noop", json!({}))]))).await;
+        agents.delete(actor, "clerk").await.unwrap();
+        let id = live.try_submit(SubmitRequest::text("unknown words")).await.unwrap().id;
+        let offered = wait(&live.rest(id).await).schema["properties"]["intent"]["enum"].clone();
+        let offers = |intent: &str| offered.as_array().unwrap().contains(&json!(intent));
+        assert!(offers("test.plan") && !offers("test.other"), "{offered}");
+        let refused = live.review(id, None, json!({"intent": "test.other"})).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::Validation);
+        live.review(id, None, json!({"intent": "test.plan"})).await.unwrap();
+        assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
     });
 }
 

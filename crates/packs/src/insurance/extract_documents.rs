@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::insured::{Contradiction, Insured};
 use super::insurers::Insurers;
 use super::policies::Policy;
-use super::{chosen, create_loss_run_requests, missing, open_requests, policies, schema, vehicles};
+use super::{chosen, create_loss_run_requests, missing, open_requests, policies, schema, term, vehicles};
 use crate::args::{fields, objects, texts};
 use crate::papers;
 use crate::reading::{self, ReadDocument};
@@ -80,7 +80,8 @@ impl Tool for ExtractDocuments {
             Some(_) => texts(&args, "required"),
         };
         let needs = |name: &str| required.iter().any(|required| required == name);
-        let read = reading::read_all(context, &self.schema).await?;
+        let mut read = reading::read_all(context, &self.schema).await?;
+        read.iter_mut().for_each(term::mark_reversed);
         let corrections = context.state.get("insured").and_then(Value::as_object);
         let insurers = Insurers::named_in(context, &read).await?;
         let mut insured = Insured::read(&read, &context.tenant_name, insurers.never_insured(), corrections);

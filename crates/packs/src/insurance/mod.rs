@@ -30,6 +30,7 @@ mod policy;
 pub mod schema;
 mod send_chase_email;
 mod send_loss_run_request;
+mod term;
 mod underlying;
 mod vehicles;
 

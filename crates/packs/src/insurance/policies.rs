@@ -9,22 +9,19 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::insurers::Insurers;
-use super::{near, underlying};
+use super::{near, term, underlying};
 use crate::args::{add, as_text, objects, text, texts};
 use crate::reading::{MESSAGE_NUMBER, ReadDocument, UNSURE, rounded};
 use crate::{company, coverage};
 
 /// The list in which extraction gives them.
-const GROUP: &str = "policies";
+pub(super) const GROUP: &str = "policies";
 
 /// What a field of a policy may be called.
 const NUMBER: &[&str] = &["policy_number", "number"];
 const INSURER: &[&str] = &["insurer", "insurer_name", "carrier", "insurer.name"];
 pub(super) const NAIC: &[&str] = &["naic", "naic_number", "insurer_naic", "insurer.naic"];
 const LINE: &[&str] = &["line", "lines", "coverage", "coverages", "coverage_type", "line_of_business"];
-const EFFECTIVE: &[&str] = &["effective", "effective_date"];
-const EXPIRATION: &[&str] = &["expiration", "expiration_date"];
-const PERIOD: &[&str] = &["period", "policy_period", "term"];
 const PREMIUM: &[&str] = &["premium", "premium_nanos", "annual_premium", "total_premium"];
 
 /// What a register says of a policy's loss runs, and the first words that say they are not wanted.
@@ -338,20 +335,20 @@ fn of_fields(found: &[&ExtractedField], document: &ReadDocument) -> Policy {
     let values =
         |names: &'static [&'static str]| found.iter().filter(move |field| names.contains(&field.name.as_str()));
     let first = |names: &'static [&'static str]| values(names).find_map(|field| as_text(&field.value));
-    let period = |end: &str| values(PERIOD).find_map(|field| field.value.get(end).and_then(as_text));
     let number = values(NUMBER).find_map(|field| as_text(&field.value).map(|text| (text, field.confidence)));
     let whose = || values(INSURER).chain(values(NAIC));
     let rivals = whose().filter_map(|field| Some([as_text(&field.value)?, as_text(field.rival.as_ref()?)?])).flatten();
     let lines = values(LINE).filter_map(|field| as_text(&field.value));
     let lines: Vec<String> = lines.filter(|line| !PARTS.contains(&line.as_str())).collect();
+    let (effective, expiration) = term::of(&found);
     Policy {
         confidence: number.as_ref().map(|(_, confidence)| rounded(*confidence)),
         number: number.map(|(number, _)| number).unwrap_or_default(),
         insurer: first(INSURER).filter(|name| names_somebody(name)),
         naic: first(NAIC).and_then(|code| company::naic(&code)),
         lines: coverage::lines_of_all(lines.iter().map(String::as_str)),
-        effective: first(EFFECTIVE).or_else(|| period("start")),
-        expiration: first(EXPIRATION).or_else(|| period("end")),
+        effective,
+        expiration,
         premium_nanos: values(PREMIUM).find_map(|field| field.value.as_i64()),
         documents: vec![document.n],
         contested: rivals.collect(),

@@ -12,7 +12,7 @@ use kybern_core::error::{Error, ErrorCode};
 use kybern_core::model::{FinishReason, Image, ModelEvent, ModelReply, Part, Role, TokenUsage};
 use kybern_core::money::Usage;
 use kybern_core::task::TaskStatus;
-use kybern_engine::chat::{ImportedMessage, TurnReader, TurnView};
+use kybern_engine::chat::{ImportedMessage, TurnReader, TurnView, check_content};
 use kybern_engine::models::AnsweredCall;
 use kybern_engine::task::AttachmentRequest;
 use serde_json::Value;
@@ -41,9 +41,10 @@ impl ChatBody {
     /// What was said before, and what is said now.
     ///
     /// # Errors
-    /// When the last message is not the user's, tools are brought along (an agent has its own), or a picture is named by
-    /// an address: what an agent is shown is kept with its turn.
+    /// When the last message is not the user's or cannot be said in a chat, tools are brought along (an agent has its own),
+    /// or a picture is named by an address: what an agent is shown is kept with its turn.
     pub(crate) fn turn(self) -> ApiResult<AgentMessage> {
+        let place = format!("/messages/{}/content", self.messages.len().saturating_sub(1));
         let mut request = self.request()?;
         if !request.functions.is_empty() {
             return Err(Problem::invalid("/tools", "an agent has tools of its own: leave tools out"));
@@ -51,6 +52,7 @@ impl ChatBody {
         let last = request.messages.pop().filter(|message| message.role == Role::User);
         let now = last.ok_or_else(|| Problem::invalid("/messages", "the last message is the user's"))?;
         let content = now.joined_text();
+        check_content(&place, &content)?;
         let images = now.parts.into_iter().filter_map(|part| match part {
             Part::Image(image) => Some(image),
             Part::Text { .. } | Part::Reasoning(_) | Part::ToolCall(_) | Part::ToolAnswer(_) => None,

@@ -26,7 +26,7 @@ pub(crate) struct ChatBody {
     pub(crate) model: String,
     /// The conversation.
     #[schema(min_items = 1)]
-    messages: Vec<MessageBody>,
+    pub(super) messages: Vec<MessageBody>,
     /// Whether the reply comes in pieces, as server-sent events.
     pub(crate) stream: Option<bool>,
     /// `{"include_usage": true}` adds a last piece with the usage.

@@ -1,10 +1,15 @@
 //! Texts that stand outside of bodies, and forms: as long as allowed is taken, a little longer is refused with its
 //! place. And a handler that panics is a fault of one request.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kybern_core::chat::MAX_CONTENT;
+use kybern_server::Limits;
 use serde_json::json;
 
 use crate::harness::{App, Ask};
-use crate::outside::{BUSY, PANICS};
+use crate::outside::{BUSY, NoNetwork, PANICS};
 
 fn long(length: usize) -> String {
     "x".repeat(length)
@@ -49,6 +54,29 @@ async fn a_form_has_so_many_fields_of_such_a_length() {
     assert_eq!(send("x", 197).await.refused(400, "VALIDATION_ERROR", "fields"), [""]);
     assert_eq!(send(&long(10_000), 0).await.status, 202);
     assert_eq!(send(&long(10_001), 0).await.refused(400, "VALIDATION_ERROR", "a long text"), ["/Body"]);
+}
+
+#[tokio::test]
+async fn a_message_of_a_chat_is_as_long_as_it_may_be_by_whatever_door_it_comes() {
+    let app = App::limited(Arc::new(NoNetwork), BTreeMap::new(), Limits::default()).await;
+    let post =
+        async |path: &str, body: serde_json::Value| app.send(Ask::post(path).key(&app.ours.operator).json(&body)).await;
+    let chats = async || app.send(Ask::get("/api/chats").key(&app.ours.operator)).await.json();
+    let chat = post("/api/chats", json!({})).await.json();
+    let path = format!("/api/chats/{}/messages", chat["id"].as_str().unwrap());
+    let agent = |said: &str| {
+        let messages = json!([{"role": "user", "content": "hello"}, {"role": "user", "content": said}]);
+        json!({"model": "agent:assistant", "messages": messages})
+    };
+    let (longest, longer) = (long(MAX_CONTENT), long(MAX_CONTENT + 1));
+    assert_ne!(post(&path, json!({"content": longest})).await.status, 400);
+    assert_ne!(post("/v1/chat/completions", agent(&longest)).await.status, 400);
+    let before = chats().await;
+    let refused = post(&path, json!({"content": longer})).await.refused(400, "VALIDATION_ERROR", "a message");
+    assert_eq!(refused, ["/content"]);
+    let answer = post("/v1/chat/completions", agent(&longer)).await;
+    assert_eq!(answer.refused(400, "VALIDATION_ERROR", "by OpenAI's door"), ["/messages/1/content"]);
+    assert_eq!(chats().await, before, "no chat was begun for it");
 }
 
 #[tokio::test]

@@ -35,6 +35,8 @@ fn bare_names_and_strategies_reach_what_a_provider_lists_itself() {
         }
         assert_eq!(live.answered_by("own/whisper-1").await.as_deref(), Ok("own/whisper-1"), "it may be named");
         assert_eq!(live.answered_by("large").await, Err(ErrorCode::NotFound));
+        let exists = async |name| live.engine.models().named(live.world.scope(), name).await.unwrap().is_some();
+        assert!(exists("own/small").await && !exists("own/large").await, "its provider does not list it");
         assert_eq!(live.listed().await, ["own/whisper-1", "own/small", "own/nomic-embed-text"]);
         let vectors = live.engine.models().named(live.world.actor.scope(), "nomic-embed-text").await.unwrap().unwrap();
         assert_eq!(vectors.spec.kind, ModelKind::Embedding);
@@ -86,6 +88,8 @@ fn a_list_that_was_not_given_is_asked_for_again_and_an_old_one_anew() {
             assert_eq!(live.answered_by(named).await, Err(ErrorCode::Model), "{named}: nobody knows what there is");
         }
         assert_eq!(live.answered_by("own/small").await.as_deref(), Ok("own/small"), "whoever names it needs no list");
+        let named = live.engine.models().named(live.world.scope(), "own/small").await.unwrap();
+        assert!(named.is_some(), "nobody knows that it does not exist");
         model.lists(Ok(&["small"]));
         assert_eq!(live.answered_by("balanced").await, Err(ErrorCode::Model), "it is not stormed");
         passes(5).await;

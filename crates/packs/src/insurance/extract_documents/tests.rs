@@ -122,6 +122,23 @@ async fn a_policy_number_that_is_hard_to_read_asks_and_the_answer_settles_it() {
 }
 
 #[tokio::test]
+async fn dates_by_which_a_policy_ends_before_it_begins_are_for_a_person_to_look_at() {
+    let mut world = World::new();
+    let text = "@insured.name = Acme LLC\n\
+                @policies[0].policy_number = A1\n@policies[0].effective = 2026-01-01\n\
+                @policies[0].expiration = 2025-01-01\n\
+                @policies[1].policy_number = B2\n@policies[1].effective = 2025-01-01\n\
+                @policies[1].expiration = 2026-01-01";
+    world.document("a.pdf", text);
+    let data = world.run(&tool(), json!({"required": ["insured", "policies"]})).await;
+    let listed = data["fields_for_review"].as_array().unwrap();
+    let listed: Vec<(&Value, &Value)> = listed.iter().map(|field| (&field["name"], &field["item"])).collect();
+    assert_eq!(listed, [(&json!("effective"), &json!(0)), (&json!("expiration"), &json!(0))]);
+    assert_eq!(data["fields_for_review"][0]["problem"], "the policy would end before it begins");
+    assert_eq!(data["extracted_policies"][1]["effective"], "2025-01-01");
+}
+
+#[tokio::test]
 async fn the_agency_is_never_the_insured() {
     let mut world = World::new();
     let text = "@agency.name = Birch Street Agency\n@insured.name = Birch Street Agency LLC ?0.95\n\
