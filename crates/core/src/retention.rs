@@ -15,7 +15,7 @@ words! {
     /// What is removed when it is old.
     #[derive(PartialOrd, Ord)]
     #[cfg_attr(feature = "schema", schema(as = RetentionKind))]
-    pub enum Kept {
+    pub enum RetentionKind {
         /// Original bytes that nothing names any more.
         Files = "files",
         /// Conversations in which nothing was said for so long, with their messages.
@@ -42,7 +42,7 @@ pub const MAX_REASON: usize = 2_000;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Purge {
     /// What is removed.
-    pub kept: Kept,
+    pub kept: RetentionKind,
     /// Only what was made and over before that moment.
     pub before: Timestamp,
     /// The tenants, by name or slug, of which nothing is removed.
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn every_kind_is_found_by_its_name() {
-        assert!(Kept::ALL.into_iter().all(|kept| Kept::parse(kept.as_str()) == Some(kept)));
-        assert_eq!(Kept::parse("records"), None);
+        assert!(RetentionKind::ALL.into_iter().all(|kept| RetentionKind::parse(kept.as_str()) == Some(kept)));
+        assert_eq!(RetentionKind::parse("records"), None);
     }
 }

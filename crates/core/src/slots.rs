@@ -60,7 +60,7 @@ impl TenantShare {
 
 /// What a process offers to work that is due.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SlotOffer {
+pub struct WorkerCapacity {
     /// How much it takes at most.
     pub limit: u32,
     /// All slots that nobody holds, those of this offer among them.
@@ -84,7 +84,7 @@ pub struct WaitingTenant {
     pub since: Timestamp,
 }
 
-impl SlotOffer {
+impl WorkerCapacity {
     /// An offer of so many slots, where nobody holds any and nobody is held back.
     #[must_use]
     pub const fn of(limit: u32) -> Self {
@@ -179,17 +179,17 @@ mod tests {
     #[test]
     fn who_holds_nothing_comes_before_who_floods_however_long_that_waits() {
         let held = BTreeMap::from([(tenant(0), 40)]);
-        let offer = SlotOffer { free: 24, share: TenantShare::default(), held, ..SlotOffer::of(1) };
+        let offer = WorkerCapacity { free: 24, share: TenantShare::default(), held, ..WorkerCapacity::of(1) };
         assert_eq!(offer.allot(&[waiting(0, 1), waiting(1, 900)]), [(tenant(1), 1)]);
         assert_eq!(offer.allot(&[waiting(0, 1)]), [(tenant(0), 1)]);
-        let full = SlotOffer { free: 14, ..offer };
+        let full = WorkerCapacity { free: 14, ..offer };
         assert_eq!(full.allot(&[waiting(0, 1)]), [], "its share is used up");
     }
 
     #[test]
     fn among_equals_the_one_comes_first_that_was_not_served_last() {
         let waiting = [waiting(0, 1), waiting(1, 800), waiting(2, 900)];
-        let mut offer = SlotOffer::of(1);
+        let mut offer = WorkerCapacity::of(1);
         let mut order = Vec::new();
         // One slot for everybody, whose work never takes long.
         for turn in 1..=6 {
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn among_equals_the_longest_waiting_is_first() {
-        let offer = SlotOffer::of(4);
+        let offer = WorkerCapacity::of(4);
         let found = offer.allot(&[waiting(0, 30), waiting(1, 10), waiting(2, 20)]);
         assert_eq!(found, [(tenant(1), 2), (tenant(2), 1), (tenant(0), 1)]);
     }
@@ -223,7 +223,7 @@ mod tests {
             let count = u32::try_from(held.len()).unwrap();
             let map = (0..count).map(tenant).zip(held.iter().copied()).collect();
             let line: Vec<WaitingTenant> = (0..count).map(|n| waiting(n, since[n as usize])).collect();
-            let offer = SlotOffer { limit, free, share, held: map, ..SlotOffer::of(0) };
+            let offer = WorkerCapacity { limit, free, share, held: map, ..WorkerCapacity::of(0) };
             let found = offer.allot(&line);
 
             let given: u32 = found.iter().map(|(_, slots)| slots).sum();

@@ -9,7 +9,7 @@ use kybern_core::count::count;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TenantId;
 use kybern_core::ports::{AuditStore, RetentionStore};
-use kybern_core::retention::{Kept, LONGEST, OwnTimes, Purge, PurgePass, Purged, SHORTEST};
+use kybern_core::retention::{LONGEST, OwnTimes, Purge, PurgePass, Purged, RetentionKind, SHORTEST};
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -25,15 +25,15 @@ const PAUSE: Millis = Millis(50);
 const DAY: Millis = Millis::from_secs(24 * 60 * 60);
 
 /// How long things are kept, by kind. What is not named is kept for ever.
-pub type KeptTimes = BTreeMap<Kept, Millis>;
+pub type RetentionPeriods = BTreeMap<RetentionKind, Millis>;
 
 /// How long what is over is kept.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Retention {
     /// Of every tenant that has no times of its own.
-    pub times: KeptTimes,
+    pub times: RetentionPeriods,
     /// Of tenants, by name or slug: all of their times.
-    pub tenants: BTreeMap<String, KeptTimes>,
+    pub tenants: BTreeMap<String, RetentionPeriods>,
     /// The tenants, by name or slug, of which nothing is removed.
     pub holds: Vec<String>,
 }
@@ -42,8 +42,8 @@ impl Retention {
     /// What it says, in words: for all, and then each tenant that differs and those of which nothing is removed.
     #[must_use]
     pub fn told(&self) -> (String, Vec<String>) {
-        let say = |times: &KeptTimes, of: &dyn Fn(Kept) -> bool| {
-            let said = Kept::ALL.into_iter().filter(|kept| of(*kept)).map(|kept| {
+        let say = |times: &RetentionPeriods, of: &dyn Fn(RetentionKind) -> bool| {
+            let said = RetentionKind::ALL.into_iter().filter(|kept| of(*kept)).map(|kept| {
                 let name = kept.as_str().replace('_', " ");
                 match times.get(&kept) {
                     None => format!("{name} for ever"),
@@ -53,7 +53,7 @@ impl Retention {
             said.collect::<Vec<_>>().join(", ")
         };
         let own = self.tenants.iter().map(|(tenant, own)| {
-            let differs = |kept: Kept| own.get(&kept) != self.times.get(&kept);
+            let differs = |kept: RetentionKind| own.get(&kept) != self.times.get(&kept);
             format!("{tenant}: {}", say(own, &differs))
         });
         let held = self.holds.iter().map(|tenant| format!("{tenant}: on hold, nothing is removed"));
@@ -122,7 +122,7 @@ impl Removal {
     }
 
     async fn purge_what_is_old(&self) {
-        for kept in Kept::ALL {
+        for kept in RetentionKind::ALL {
             tokio::select! {
                 () = self.stopping.cancelled() => return,
                 purged = self.purge_round(kept) => match purged {
@@ -141,9 +141,9 @@ impl Removal {
 
     /// Removes one kind of all tenants, each in turn, with pauses. What cannot be removed of one tenant keeps nobody
     /// else's.
-    async fn purge_round(&self, kept: Kept) -> Result<Vec<Purged>> {
+    async fn purge_round(&self, kept: RetentionKind) -> Result<Vec<Purged>> {
         let (now, Retention { times, tenants, holds }) = (self.time.now(), &self.settings);
-        let before = |times: &KeptTimes| times.get(&kept).map(|time| now.minus(*time));
+        let before = |times: &RetentionPeriods| times.get(&kept).map(|time| now.minus(*time));
         let own: OwnTimes = tenants.iter().map(|(name, times)| (name.clone(), before(times))).collect();
         if before(times).is_none() && own.values().all(Option::is_none) {
             return Ok(Vec::new());
@@ -169,7 +169,13 @@ impl Removal {
     /// # Errors
     /// `VALIDATION_ERROR` when `age` is not between [`SHORTEST`] and [`LONGEST`]; `CONFLICT` when everything of the tenant is on hold, or a hold
     /// names no tenant.
-    pub async fn purge(&self, actor: &Actor, kinds: &[Kept], age: Millis, dry_run: bool) -> Result<Vec<(Kept, u64)>> {
+    pub async fn purge(
+        &self,
+        actor: &Actor,
+        kinds: &[RetentionKind],
+        age: Millis,
+        dry_run: bool,
+    ) -> Result<Vec<(RetentionKind, u64)>> {
         let tenant = actor.scope().tenant();
         let now = self.time.now();
         let before = before(now, age)?;
@@ -180,7 +186,7 @@ impl Removal {
             self.audit.append_audit(actor.scope(), now, event).await?;
         }
         let mut removed = Vec::new();
-        for kept in Kept::ALL.into_iter().filter(|kept| kinds.contains(kept)) {
+        for kept in RetentionKind::ALL.into_iter().filter(|kept| kinds.contains(kept)) {
             let purge = Purge { kept, before, holds: self.settings.holds.clone(), dry_run };
             let mut round = self.round_of(tenant, purge).await?;
             let mut count = 0;
@@ -212,7 +218,7 @@ impl Removal {
     /// `CONFLICT` when everything of a tenant is on hold, or a hold names no tenant.
     pub(crate) async fn not_on_hold(&self, tenant: TenantId) -> Result<()> {
         let holds = self.settings.holds.clone();
-        let purge = Purge { kept: Kept::Jobs, before: self.time.now(), holds, dry_run: true };
+        let purge = Purge { kept: RetentionKind::Jobs, before: self.time.now(), holds, dry_run: true };
         self.round_of(tenant, purge).await.map(|_| ())
     }
 }
@@ -226,7 +232,7 @@ pub(crate) fn before(now: Timestamp, age: Millis) -> Result<Timestamp> {
     Err(Error::invalid("/olderThanDays", problem))
 }
 
-fn tell(kept: Kept, purged: &[Purged]) {
+fn tell(kept: RetentionKind, purged: &[Purged]) {
     for gone in purged {
         tracing::info!(tenant.id = %gone.tenant, kind = kept.as_str(), count = gone.count, "old rows removed");
     }

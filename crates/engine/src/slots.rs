@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kybern_core::id::TenantId;
-use kybern_core::slots::{SlotOffer, TenantShare};
+use kybern_core::slots::{TenantShare, WorkerCapacity};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 /// The most slots that are offered at once.
@@ -134,9 +134,9 @@ pub(crate) struct VacantSlots {
 
 impl VacantSlots {
     /// What a claim may take, but for what runs here.
-    pub(crate) fn offer(&self) -> SlotOffer {
+    pub(crate) fn offer(&self) -> WorkerCapacity {
         let holders = self.slots.lock();
-        SlotOffer {
+        WorkerCapacity {
             limit: u32::try_from(self.permits.len()).unwrap_or(u32::MAX),
             free: self.slots.unheld(&holders),
             share: self.slots.share,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kybern_core::approval::ApprovalStatus;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::ports::Heartbeat;
-use kybern_core::slots::SlotOffer;
+use kybern_core::slots::WorkerCapacity;
 use kybern_core::task::{Claimed, Commit, Effect, Lease, StepError, Task, TaskChange, TaskEnding, TaskStatus};
 use kybern_core::time::{Millis, Timestamp};
 use tracing::Instrument as _;
@@ -38,7 +38,7 @@ impl Worker {
                 return;
             }
             let now = kernel.clock.now();
-            let offer = SlotOffer { running: kernel.active.tasks(), ..vacant.offer() };
+            let offer = WorkerCapacity { running: kernel.active.tasks(), ..vacant.offer() };
             match kernel.store.claim_due(&kernel.worker, &offer, kernel.settings.lease, now).await {
                 Ok(claimed) if claimed.is_empty() => {
                     drop(vacant);

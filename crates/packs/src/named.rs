@@ -164,7 +164,7 @@ pub(crate) fn legal(body: &str, short: &NameInText) -> Option<NameInText> {
     company::has_legal_form(name).then(|| NameInText { name: name.to_owned(), start })
 }
 
-/// The names of companies on a line, by their legal form.
+/// The company names on a line that carry a legal form, such as `LLC`.
 pub(crate) fn formed(line: &str) -> impl Iterator<Item = String> {
     let whole = |mut name: String| {
         // Behind `LLC` a dot ends the sentence.

@@ -20,7 +20,7 @@ use hyper::body::{Frame, SizeHint};
 use kybern_core::error::Error;
 use kybern_core::id::TenantId;
 
-use crate::body::{BookedBytes, Booking, Holder};
+use crate::body::{BookedBytes, ByteReservation, Holder};
 use crate::error::Problem;
 use crate::state::AppState;
 
@@ -31,7 +31,7 @@ const PIECE: usize = 64 * 1024;
 
 /// The room for the answer to one request.
 pub(crate) struct AnswerBudget {
-    booking: Booking,
+    booking: ByteReservation,
     /// Whether the request only reads, so that its answer can be refused after all.
     reads: bool,
 }
@@ -69,7 +69,7 @@ struct CountedBody {
     body: Body,
     /// What was taken out of the body and not handed over yet.
     rest: Bytes,
-    booking: Arc<Booking>,
+    booking: Arc<ByteReservation>,
 }
 
 impl HttpBody for CountedBody {

@@ -16,7 +16,7 @@ use futures::{Stream, StreamExt};
 use kybern_core::error::{Error, ErrorCode};
 use tokio_util::task::TaskTracker;
 
-pub(crate) use self::budget::{Booking, Budget, Holder};
+pub(crate) use self::budget::{Budget, ByteReservation, Holder};
 
 use crate::error::{ApiResult, Problem};
 use crate::state::AppState;
@@ -40,7 +40,7 @@ pub(crate) async fn read(state: &AppState, request: Request, limit: usize) -> Ap
     read_booked(booking, request, limit).await
 }
 
-async fn read_booked(booking: Booking, request: Request, limit: usize) -> ApiResult<(Parts, Bytes)> {
+async fn read_booked(booking: ByteReservation, request: Request, limit: usize) -> ApiResult<(Parts, Bytes)> {
     let (parts, body) = request.into_parts();
     let declared = declared_length(&parts.headers);
     if declared.is_some_and(|length| length > limit as u64) {
@@ -63,7 +63,7 @@ async fn read_booked(booking: Booking, request: Request, limit: usize) -> ApiRes
 struct ArrivingBody {
     stream: BodyDataStream,
     read: BytesMut,
-    booking: Booking,
+    booking: ByteReservation,
     declared: Option<usize>,
     limit: usize,
 }

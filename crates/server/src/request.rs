@@ -18,7 +18,7 @@ use kybern_core::actor::Actor;
 use kybern_core::id::RequestId;
 use kybern_core::policy::redact::redact_text;
 use kybern_core::time::Timestamp;
-use kybern_engine::models::Caller as ModelCaller;
+use kybern_engine::models::CallContext;
 use opentelemetry::Context;
 use opentelemetry::propagation::{Extractor, TextMapPropagator as _};
 use opentelemetry::trace::{SpanContext, TraceContextExt as _};
@@ -94,8 +94,8 @@ impl RequestInfo {
     }
 
     /// For whom this request asks models, in its trace.
-    pub(crate) fn asks_models(&self, actor: &Actor) -> ModelCaller {
-        let mut caller = ModelCaller::of(actor);
+    pub(crate) fn asks_models(&self, actor: &Actor) -> CallContext {
+        let mut caller = CallContext::of(actor);
         if let Some(given) = self.traceparent() {
             caller.traceparent = Some(given);
         }

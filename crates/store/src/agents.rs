@@ -87,7 +87,9 @@ async fn put(tx: &mut Tx, (scope, agent, prompt, audit): &PutAgent) -> Result<Op
 }
 
 fn changed(agent: impl std::fmt::Display) -> StoreError {
-    StoreError::Conflict(format!("somebody else has changed the agent {agent} meanwhile, look at it again"))
+    StoreError::Conflict(format!(
+        "agent {agent} was changed by somebody else in the meantime; read it again, then repeat your change"
+    ))
 }
 
 type DropAgents = (TenantScope, Vec<(AgentId, u32)>, Timestamp, AuditEvent);

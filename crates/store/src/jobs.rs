@@ -5,7 +5,7 @@ use kybern_core::error::Result as PortResult;
 use kybern_core::id::{JobId, TenantId};
 use kybern_core::job::{ClaimedJob, JobEnd, JobStatus, NewJob, limits};
 use kybern_core::ports::JobStore;
-use kybern_core::slots::SlotOffer;
+use kybern_core::slots::WorkerCapacity;
 use kybern_core::task::WorkerId;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -57,7 +57,7 @@ pub(crate) async fn insert(tx: &mut Tx, scope: TenantScope, job: &NewJob, at: Ti
     Ok(true)
 }
 
-type ClaimJobs = (WorkerId, SlotOffer, Millis, Timestamp);
+type ClaimJobs = (WorkerId, WorkerCapacity, Millis, Timestamp);
 
 async fn claim(tx: &mut Tx, (worker, offer, lease, now): &ClaimJobs) -> Result<Vec<ClaimedJob>> {
     let mut rows = Vec::new();
@@ -146,7 +146,7 @@ impl<D: 'static> JobStore for SqlStore<D> {
     async fn claim_jobs(
         &self,
         worker: &WorkerId,
-        offer: &SlotOffer,
+        offer: &WorkerCapacity,
         lease: Millis,
         now: Timestamp,
     ) -> PortResult<Vec<ClaimedJob>> {

@@ -9,11 +9,11 @@ use tokio::sync::Notify;
 
 /// Everybody in this process who waits for hints.
 #[derive(Default)]
-pub(crate) struct Wake {
+pub(crate) struct WakeListeners {
     listeners: Mutex<Vec<Weak<Notify>>>,
 }
 
-impl Wake {
+impl WakeListeners {
     /// Tells every listener. One that is not waiting right now finds the hint at its next wait.
     pub(crate) fn fire(&self) {
         let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);

@@ -63,7 +63,7 @@ fn has(line: &str, word: &str) -> bool {
     let (start, whole) = (word.trim_end(), word.ends_with(' '));
     line.match_indices(start).any(|(at, _)| {
         let (before, after) = (&line[..at], &line[at + start.len()..]);
-        !before.ends_with(char::is_alphabetic) && !(whole && after.starts_with(char::is_alphabetic))
+        !(before.ends_with(char::is_alphabetic) || whole && after.starts_with(char::is_alphabetic))
     })
 }
 

@@ -76,7 +76,7 @@ enum TurnState {
     /// The model may be asked.
     Ready,
     /// It has been asked: so.
-    Asked(AskedAs),
+    Asked(ToolAvailability),
     /// Calls are being made.
     Calling,
     /// It is over.
@@ -85,7 +85,7 @@ enum TurnState {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum AskedAs {
+enum ToolAvailability {
     WithTools,
     WithoutAny,
     AfterIterations,
@@ -172,13 +172,13 @@ impl Turn {
             return Ok(self.end(TurnFinish::Timeout));
         }
         let (how, asked) = if !self.tools {
-            (AskedAs::WithoutAny, AskOptions { tools: false, cap: None })
+            (ToolAvailability::WithoutAny, AskOptions { tools: false, cap: None })
         } else if self.calls >= self.limits.calls {
-            (AskedAs::AfterCalls, AskOptions { tools: false, cap: Some(Cap::Calls) })
+            (ToolAvailability::AfterCalls, AskOptions { tools: false, cap: Some(Cap::Calls) })
         } else if self.iterations + 1 >= self.limits.iterations {
-            (AskedAs::AfterIterations, AskOptions { tools: false, cap: Some(Cap::Iterations) })
+            (ToolAvailability::AfterIterations, AskOptions { tools: false, cap: Some(Cap::Iterations) })
         } else {
-            (AskedAs::WithTools, AskOptions { tools: true, cap: None })
+            (ToolAvailability::WithTools, AskOptions { tools: true, cap: None })
         };
         self.stand = TurnState::Asked(how);
         Ok(TurnMove::Ask(asked))
@@ -204,11 +204,11 @@ impl Turn {
             Some(FinishReason::Stop | FinishReason::Length | FinishReason::ToolCalls) | None => {}
         }
         match how {
-            AskedAs::WithTools if !reply.calls.is_empty() => {}
+            ToolAvailability::WithTools if !reply.calls.is_empty() => {}
             // Calls of a model that was given no tools are not made.
-            AskedAs::WithTools | AskedAs::WithoutAny => return Ok(self.end(TurnFinish::Complete)),
-            AskedAs::AfterIterations => return Ok(self.end(Cap::Iterations.finish())),
-            AskedAs::AfterCalls => return Ok(self.end(Cap::Calls.finish())),
+            ToolAvailability::WithTools | ToolAvailability::WithoutAny => return Ok(self.end(TurnFinish::Complete)),
+            ToolAvailability::AfterIterations => return Ok(self.end(Cap::Iterations.finish())),
+            ToolAvailability::AfterCalls => return Ok(self.end(Cap::Calls.finish())),
         }
         let room = usize::try_from(self.limits.calls - self.calls).unwrap_or(usize::MAX);
         let made = reply.calls.get(..room).unwrap_or(&reply.calls);

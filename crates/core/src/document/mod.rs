@@ -108,7 +108,7 @@ pub enum PageLook {
 /// The picture of a page, as it was read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PagePicture {
-    /// Its type: `image/png`.
+    /// Its media type, such as `image/png`.
     pub media_type: &'static str,
     pub bytes: Bytes,
 }

@@ -21,7 +21,7 @@ use crate::id::{KnowledgeId, UserId};
 use crate::model::Vector;
 use crate::time::Timestamp;
 
-/// The most characters of a title.
+/// The maximum length of a title, in characters.
 pub const MAX_TITLE: usize = 200;
 /// The most documents of a tenant.
 pub const MAX_DOCUMENTS: u32 = 1_000;

@@ -77,7 +77,7 @@ pub struct ToolCall {
 /// The answer to such a call.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ToolAnswer {
+pub struct ToolResult {
     /// The call's id.
     pub call_id: String,
     /// The function's name; some providers want it again.
@@ -113,7 +113,7 @@ pub enum Part {
     /// A call, in an assistant's message.
     ToolCall(ToolCall),
     /// An answer, in a tool's message.
-    ToolAnswer(ToolAnswer),
+    ToolAnswer(ToolResult),
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

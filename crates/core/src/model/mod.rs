@@ -21,7 +21,7 @@ pub use extraction::{
 };
 pub use failure::{ModelFailure, ModelFailureKind};
 pub use intent::{Classification, ClassifyInput, IntentSpec};
-pub use message::{Image, ImageDetail, ModelMessage, Part, Reasoning, Role, ToolAnswer, ToolCall};
+pub use message::{Image, ImageDetail, ModelMessage, Part, Reasoning, Role, ToolCall, ToolResult};
 pub use pattern::ValuePattern;
 pub use policy::ModelPolicy;
 pub use range::ValueRange;

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use crate::error::Result;
 use crate::job::{ClaimedJob, JobEnd, NewJob};
-use crate::slots::SlotOffer;
+use crate::slots::WorkerCapacity;
 use crate::task::WorkerId;
 use crate::tenant::TenantScope;
 use crate::time::{Millis, Timestamp};
@@ -21,7 +21,7 @@ pub trait JobStore: Send + Sync {
     async fn claim_jobs(
         &self,
         worker: &WorkerId,
-        offer: &SlotOffer,
+        offer: &WorkerCapacity,
         lease: Millis,
         now: Timestamp,
     ) -> Result<Vec<ClaimedJob>>;

@@ -10,7 +10,7 @@ use crate::id::{TaskId, TenantId, UserId};
 use crate::money::Usage;
 use crate::plan::{FrozenPlan, PlanHash, StepId};
 use crate::record::StoredLink;
-use crate::slots::SlotOffer;
+use crate::slots::WorkerCapacity;
 use crate::task::{
     Attachment, Attempt, Channel, Claimed, Commit, CommitRefused, Committed, JournalRow, Lease, NewTask, Signal,
     Submitted, Task, TaskStatus, Wait, WorkerId,
@@ -115,7 +115,7 @@ pub trait TaskStore: Send + Sync {
     /// When the store cannot take it; then nothing was stored.
     async fn submit(&self, scope: TenantScope, task: NewTask, claim: Option<(&WorkerId, Millis)>) -> Result<Submitted>;
 
-    /// Claims tasks that are due or whose lease has expired: for each tenant as many as [`SlotOffer::allot`] gives it, its
+    /// Claims tasks that are due or whose lease has expired: for each tenant as many as [`WorkerCapacity::allot`] gives it, its
     /// longest due first. Each gets the next epoch and a lease of that length; a pending task whose plan is known is
     /// `executing` from then on. Terminal and paused tasks are never claimed. Fewer than were offered may come back
     /// although more are due; none come back only when the offer holds for none, or others are claiming them.
@@ -125,7 +125,7 @@ pub trait TaskStore: Send + Sync {
     async fn claim_due(
         &self,
         worker: &WorkerId,
-        offer: &SlotOffer,
+        offer: &WorkerCapacity,
         lease: Millis,
         now: Timestamp,
     ) -> Result<Vec<Claimed>>;

@@ -25,7 +25,7 @@ use crate::budget::tree::tree_of;
 use crate::context::{ComposedPrompt, Material, compose};
 use crate::events::LiveReply;
 use crate::models::prompt::{CORE, OFFLINE, TOOL_RULES, TURN_CLOSING};
-use crate::models::{Ask, Caller, ChosenCall, ReservedCall, Route, desk_failure};
+use crate::models::{Ask, CallContext, ChosenCall, ReservedCall, Route, desk_failure};
 use crate::tools::ToolSnapshot;
 
 /// The model that answers where none is configured.
@@ -199,8 +199,8 @@ async fn prepared(services: &TurnServices, question: &Arc<Question>, timeout: Mi
         Some(known) => known,
         None => tree_of(services.store.as_ref(), question.scope, question.task).await?,
     };
-    let caller = Caller::executor(question.scope, question.user, question.traceparent.clone());
-    let caller = Caller { tree: Some(tree), ..caller };
+    let caller = CallContext::executor(question.scope, question.user, question.traceparent.clone());
+    let caller = CallContext { tree: Some(tree), ..caller };
     let gathered = question
         .gathered
         .get_or_try_init(|| gather(services, &caller, &question.subject, (&question.tools, &question.open)))

@@ -24,7 +24,7 @@ use crate::knowledge::Knowledge;
 use crate::memory::Memories;
 use crate::models::embedding::Query;
 use crate::models::prompt::{AUTONOMY, AUTONOMY_LOOKING};
-use crate::models::{Caller, ModelService};
+use crate::models::{CallContext, ModelService};
 use crate::tools::Grant;
 use crate::tools::ToolSnapshot;
 use crate::tools::documents::TaskDocuments;
@@ -155,7 +155,7 @@ pub(crate) struct TurnServices {
 /// Gathers what a turn is told.
 pub(crate) async fn gather(
     services: &TurnServices,
-    caller: &Caller,
+    caller: &CallContext,
     subject: &TurnInput,
     (snapshot, tools): (&ToolSnapshot, &[String]),
 ) -> Result<GatheredContext> {
@@ -173,7 +173,7 @@ pub(crate) async fn gather(
 /// What a turn of a conversation is told.
 async fn in_conversation(
     services: &TurnServices,
-    caller: &Caller,
+    caller: &CallContext,
     subject: &TurnInput,
     chat: ChatPosition,
 ) -> Result<GatheredContext> {

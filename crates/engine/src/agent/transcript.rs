@@ -3,7 +3,7 @@
 use kybern_core::agent::{CallOutcome, ReplyRecord};
 use kybern_core::context::Origin;
 use kybern_core::error::ErrorCode;
-use kybern_core::model::{ModelMessage, Part, Role, ToolAnswer};
+use kybern_core::model::{ModelMessage, Part, Role, ToolResult};
 use kybern_core::task::{StepOutcome, StepStatus};
 use serde_json::json;
 
@@ -44,7 +44,7 @@ pub(crate) fn transcript(snapshot: &ToolSnapshot, rounds: &[ReplyRound<'_>]) -> 
                 (CallOutcome::Step(_), Some(outcome)) => result(snapshot, call.tool.as_deref(), outcome),
                 (CallOutcome::Step(_), None) => ("not made: the turn was broken off".to_owned(), true),
             };
-            Part::ToolAnswer(ToolAnswer { call_id: call.id.clone(), name: call.function.clone(), content, is_error })
+            Part::ToolAnswer(ToolResult { call_id: call.id.clone(), name: call.function.clone(), content, is_error })
         });
         messages.push(ModelMessage { role: Role::Tool, parts: answers.collect() });
     }
@@ -155,7 +155,7 @@ mod tests {
             transcript(&ToolSnapshot::of_bundled(registry.into()), &[ReplyRound { reply: &reply, outcomes }]);
         assert_eq!(messages.iter().map(|message| message.role).collect::<Vec<_>>(), [Role::Assistant, Role::Tool]);
         assert_eq!(messages[0].parts.len(), 5, "the text and all calls");
-        let answers: Vec<&ToolAnswer> = messages[1]
+        let answers: Vec<&ToolResult> = messages[1]
             .parts
             .iter()
             .filter_map(|part| match part {
@@ -188,7 +188,7 @@ mod tests {
     fn of_many_long_results_the_last_ones_are_kept() {
         let answer = |n: usize| {
             let (call_id, name) = (n.to_string(), "core__set".to_owned());
-            Part::ToolAnswer(ToolAnswer { call_id, name, content: "x".repeat(30_000), is_error: false })
+            Part::ToolAnswer(ToolResult { call_id, name, content: "x".repeat(30_000), is_error: false })
         };
         let mut messages: Vec<ModelMessage> =
             (0..5).map(|n| ModelMessage { role: Role::Tool, parts: vec![answer(n)] }).collect();

@@ -97,7 +97,7 @@ impl Calls {
     }
 
     /// Waits for something else, while the calls go on.
-    pub(super) async fn beside<T>(&mut self, wait: impl Future<Output = T>) -> T {
+    pub(super) async fn poll_while<T>(&mut self, wait: impl Future<Output = T>) -> T {
         let mut wait = pin!(wait);
         let CallQueues { on_their_way, ended, .. } = self.inside();
         loop {

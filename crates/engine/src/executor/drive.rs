@@ -230,7 +230,7 @@ impl TaskRun {
             granted
         } else {
             let lost = self.active.lost.clone();
-            match lost.run_until_cancelled(self.calls.beside(reserving)).await {
+            match lost.run_until_cancelled(self.calls.poll_while(reserving)).await {
                 Some(granted) => granted,
                 None => return Err(Box::pin(self.leave()).await),
             }

@@ -91,7 +91,7 @@ impl TaskRun {
             pauses.pause().await;
             until_available(|| ask(Arc::clone(&kernel))).await
         };
-        let answered = Box::pin(lost.run_until_cancelled(self.calls.beside(answered))).await;
+        let answered = Box::pin(lost.run_until_cancelled(self.calls.poll_while(answered))).await;
         Ok(answered.ok_or(RunStop::Fenced)??)
     }
 
@@ -109,9 +109,9 @@ impl TaskRun {
         tracing::warn!(task.id = %id, error = %first, "a commit may not have been written, writing it again");
         let mut pauses = Pauses::default();
         loop {
-            let paused = self.calls.beside(lost.run_until_cancelled(pauses.pause())).await;
+            let paused = self.calls.poll_while(lost.run_until_cancelled(pauses.pause())).await;
             let again = self.kernel.store.commit_again(&self.lease, Arc::clone(&commit));
-            match self.calls.beside(again).await {
+            match self.calls.poll_while(again).await {
                 // A lease that this very commit has given back counts as lost as well, so the store was asked once more.
                 Err(refused) if refused.is_unavailable() && paused.is_none() => return Err(CommitRefused::Fenced),
                 Err(refused) if refused.is_unavailable() => {}

@@ -17,7 +17,7 @@ use kybern_core::job::{ClaimedJob, JobEnd};
 use kybern_core::plan::RetryPolicy;
 use kybern_core::policy::redact;
 use kybern_core::ports::WakeUps;
-use kybern_core::slots::SlotOffer;
+use kybern_core::slots::WorkerCapacity;
 use kybern_core::time::{Millis, Timestamp};
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
@@ -150,7 +150,7 @@ impl JobWorker {
             if stopping.is_cancelled() {
                 return;
             }
-            let offer = SlotOffer { running: RunningJob::all(&running), ..vacant.offer() };
+            let offer = WorkerCapacity { running: RunningJob::all(&running), ..vacant.offer() };
             let now = kernel.clock.now();
             match kernel.store.claim_jobs(&kernel.worker, &offer, kernel.settings.lease, now).await {
                 Ok(jobs) if !jobs.is_empty() => {

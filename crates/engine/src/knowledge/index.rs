@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::Knowledge;
 use crate::jobs::{JobFailure, JobHandler};
-use crate::models::Caller;
+use crate::models::CallContext;
 
 /// The kind of the job.
 pub(crate) const JOB: &str = "knowledge.index";
@@ -76,7 +76,7 @@ impl Knowledge {
         document: &KnowledgeDocument,
         text: &DocumentText,
     ) -> Result<Vec<IndexedPiece>> {
-        let caller = Caller::executor(job.scope(), document.created_by, traceparent_of(job.id.as_uuid()));
+        let caller = CallContext::executor(job.scope(), document.created_by, traceparent_of(job.id.as_uuid()));
         let page = |page: &kybern_core::document::PageText| {
             let number = page.number;
             let of = pieces(&page.text).into_iter();

@@ -6,7 +6,7 @@ use kybern_core::knowledge::PublishedPiece;
 use kybern_core::memory::by_words;
 
 use super::Knowledge;
-use crate::models::Caller;
+use crate::models::CallContext;
 use crate::models::embedding::{Query, tokens};
 
 impl Knowledge {
@@ -16,11 +16,11 @@ impl Knowledge {
     ///
     /// # Errors
     /// `BUDGET_EXCEEDED`, and when the store or the model fails.
-    pub async fn search(&self, caller: &Caller, question: &str, limit: usize) -> Result<Vec<SearchHit>> {
+    pub async fn search(&self, caller: &CallContext, question: &str, limit: usize) -> Result<Vec<SearchHit>> {
         self.found(caller, &Query::new(question), limit).await
     }
 
-    pub(crate) async fn found(&self, caller: &Caller, query: &Query<'_>, limit: usize) -> Result<Vec<SearchHit>> {
+    pub(crate) async fn found(&self, caller: &CallContext, query: &Query<'_>, limit: usize) -> Result<Vec<SearchHit>> {
         let (pieces, question) = (self.store.published_pieces(caller.scope).await?, query.text());
         if pieces.is_empty() || question.is_empty() {
             return Ok(Vec::new());

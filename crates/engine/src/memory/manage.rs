@@ -9,7 +9,7 @@ use kybern_core::ports::{MemoryFilter, Page};
 
 use super::{Memories, event};
 use crate::command::{id_for, once};
-use crate::models::Caller;
+use crate::models::CallContext;
 
 /// Whether an actor may see and change what is remembered of a subject: users what is remembered of them, operators
 /// what is remembered of entities, administrators all.
@@ -40,7 +40,7 @@ impl Memories {
     /// `UNPROCESSABLE` when the subject has as many as it may.
     pub async fn remember(&self, actor: &Actor, new: NewMemory) -> Result<Memory> {
         demand(actor, new.subject)?;
-        let (caller, id) = (Caller::of(actor), MemoryId::from_uuid(id_for(self.ids.as_ref(), actor, "memory")));
+        let (caller, id) = (CallContext::of(actor), MemoryId::from_uuid(id_for(self.ids.as_ref(), actor, "memory")));
         let make = self.add_memory(&caller, id, new, (Trust::User, "memory.add"));
         once(actor, || self.store.memory(actor.scope(), id), make).await
     }
@@ -49,7 +49,7 @@ impl Memories {
     ///
     /// # Errors
     /// The same, but for rights: whoever calls it has asked for them.
-    pub async fn remember_for_tool(&self, caller: &Caller, new: NewMemory) -> Result<Memory> {
+    pub async fn remember_for_tool(&self, caller: &CallContext, new: NewMemory) -> Result<Memory> {
         let id = MemoryId::from_uuid(self.ids.next());
         self.add_memory(caller, id, new, (Trust::Tool, "memory.add")).await
     }
@@ -60,7 +60,7 @@ impl Memories {
     /// # Errors
     /// The same, but for rights: whoever calls it has asked for them. `UNPROCESSABLE` also when as many suggestions were
     /// rejected as a subject may have memories.
-    pub async fn suggest(&self, caller: &Caller, new: NewMemory) -> Result<Memory> {
+    pub async fn suggest(&self, caller: &CallContext, new: NewMemory) -> Result<Memory> {
         let words = new.content.trim().to_lowercase();
         let known = self.store.memories_of(caller.scope, new.subject).await?;
         if let Some((memory, _)) = known.iter().find(|(memory, _)| memory.content.to_lowercase() == words) {
@@ -78,7 +78,7 @@ impl Memories {
 
     async fn add_memory(
         &self,
-        caller: &Caller,
+        caller: &CallContext,
         id: MemoryId,
         new: NewMemory,
         (trust, action): (Trust, &str),
@@ -93,7 +93,7 @@ impl Memories {
 
     /// The vector of what is remembered, if it can be made now. A memory is not lost because a model is down or the
     /// budget is spent: a search makes the vectors that are missing.
-    async fn vector_to_keep(&self, caller: &Caller, text: &str) -> Option<Vector> {
+    async fn vector_to_keep(&self, caller: &CallContext, text: &str) -> Option<Vector> {
         let made = self.models.vector_of(caller, text).await;
         made.unwrap_or_else(|error| {
             tracing::warn!(%error, "a memory is kept without its vector, which the next search makes");
@@ -161,7 +161,7 @@ impl Memories {
     pub async fn change(&self, actor: &Actor, id: MemoryId, change: MemoryChange) -> Result<Memory> {
         let before = self.get(actor, id).await?;
         let after = before.clone().changed(change, self.clock.now())?;
-        let caller = Caller::of(actor);
+        let caller = CallContext::of(actor);
         let vector = match after.content == before.content {
             true => None,
             false => self.vector_to_keep(&caller, &after.content).await,
@@ -182,7 +182,7 @@ impl Memories {
             MemoryStatus::Active => "memory.accept",
             MemoryStatus::Rejected | MemoryStatus::Pending => "memory.reject",
         };
-        let event = event(&Caller::of(actor), action, &after);
+        let event = event(&CallContext::of(actor), action, &after);
         self.store.change_memory(actor.scope(), (&before, &after), None, event).await?;
         Ok(after)
     }
@@ -193,7 +193,7 @@ impl Memories {
     /// `NOT_FOUND`.
     pub async fn forget(&self, actor: &Actor, id: MemoryId) -> Result<()> {
         let memory = self.get(actor, id).await?;
-        let event = event(&Caller::of(actor), "memory.delete", &memory);
+        let event = event(&CallContext::of(actor), "memory.delete", &memory);
         let gone = self.store.delete_memory(actor.scope(), id, self.clock.now(), event).await?;
         if gone { Ok(()) } else { Err(Error::not_found("memory", id)) }
     }

@@ -16,7 +16,7 @@ use kybern_core::ports::{Clock, IdSource, IdentityStore, MemoryStore, RecordStor
 use kybern_core::tenant::TenantScope;
 use serde_json::{Value, json};
 
-use crate::models::{Caller, ModelService};
+use crate::models::{CallContext, ModelService};
 
 /// What is remembered of users and records.
 #[derive(Clone)]
@@ -46,7 +46,7 @@ impl Memories {
 }
 
 /// The audit of an act on a memory. What it says is not in it.
-fn event(caller: &Caller, action: &str, memory: &Memory) -> AuditEvent {
+fn event(caller: &CallContext, action: &str, memory: &Memory) -> AuditEvent {
     AuditEvent {
         action: action.to_owned(),
         actor: caller.label.clone(),

@@ -9,7 +9,7 @@ use kybern_core::memory::{Memory, Subject, names_in, nearness};
 use kybern_core::model::Vector;
 
 use super::Memories;
-use crate::models::Caller;
+use crate::models::CallContext;
 use crate::models::embedding::{BATCH, Query, tokens};
 
 /// The most records whose memories a turn is told.
@@ -34,7 +34,7 @@ impl Memories {
     /// `BUDGET_EXCEEDED`, and when the store or the model fails.
     pub async fn search(
         &self,
-        caller: &Caller,
+        caller: &CallContext,
         subject: Subject,
         question: &str,
         limit: usize,
@@ -49,7 +49,7 @@ impl Memories {
     /// The same.
     pub async fn near(
         &self,
-        caller: &Caller,
+        caller: &CallContext,
         subject: Subject,
         question: &str,
         limit: usize,
@@ -66,7 +66,7 @@ impl Memories {
     /// As [`Memories::search`].
     pub(crate) async fn for_turn(
         &self,
-        caller: &Caller,
+        caller: &CallContext,
         user: UserId,
         sees_entities: bool,
         query: &Query<'_>,
@@ -94,7 +94,7 @@ impl Memories {
     /// How near each of these is that holds.
     async fn nearest_of(
         &self,
-        caller: &Caller,
+        caller: &CallContext,
         all: Vec<(Memory, Option<Vector>)>,
         query: &Query<'_>,
     ) -> Result<Vec<(SearchHit, Memory)>> {
@@ -129,7 +129,7 @@ impl Memories {
     /// Embeds what has no vector of the question's model, and keeps the vectors.
     async fn embed_the_rest(
         &self,
-        caller: &Caller,
+        caller: &CallContext,
         asked: &Vector,
         all: &mut [(Memory, Option<Vector>)],
     ) -> Result<()> {

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::Memories;
 use crate::jobs::{self, JobFailure, JobHandler};
-use crate::models::Caller;
+use crate::models::CallContext;
 
 /// The kind of the job.
 pub(crate) const SUGGEST_JOB: &str = "memory.suggest";
@@ -56,7 +56,7 @@ const fn mends(code: ErrorCode) -> bool {
 impl JobHandler for Memories {
     async fn run(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
         let said: Suggestions = jobs::read(job)?;
-        let caller = Caller::executor(job.scope(), Some(said.user), traceparent_of(job.id.as_uuid()));
+        let caller = CallContext::executor(job.scope(), Some(said.user), traceparent_of(job.id.as_uuid()));
         let mut again = None;
         for memory in &said.memories {
             let provenance = Provenance {

@@ -12,7 +12,7 @@ use super::route::Route;
 
 /// For whom a model is asked.
 #[derive(Clone, Debug)]
-pub struct Caller {
+pub struct CallContext {
     pub scope: TenantScope,
     /// The user, when there is one.
     pub user: Option<UserId>,
@@ -26,7 +26,7 @@ pub struct Caller {
     pub traceparent: Option<String>,
 }
 
-impl Caller {
+impl CallContext {
     /// A caller at the edge.
     #[must_use]
     pub fn of(actor: &Actor) -> Self {

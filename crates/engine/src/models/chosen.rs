@@ -8,7 +8,7 @@ use kybern_core::budget::SpendKind;
 use kybern_core::error::{ErrorCode, Result};
 use kybern_core::model::{ModelFailure, ModelReply, ModelRequest, ModelTimeouts, TokenUsage};
 
-use super::call::{AnsweredCall, Ask, Caller};
+use super::call::{AnsweredCall, Ask, CallContext};
 use super::estimate;
 use super::registry::{Candidate, Provider};
 use super::route::{self, Route, refused};
@@ -49,7 +49,7 @@ impl ModelService {
     ///
     /// # Errors
     /// `NOT_FOUND` for an unknown model; `UNPROCESSABLE` when no model can do it.
-    pub(crate) async fn choose(&self, caller: &Caller, mut ask: Ask) -> Result<ChosenCall> {
+    pub(crate) async fn choose(&self, caller: &CallContext, mut ask: Ask) -> Result<ChosenCall> {
         let inner = &self.inner;
         let output = ask.request.max_output_tokens.unwrap_or(MAX_OUTPUT);
         let about = estimate::about(&ask.request);

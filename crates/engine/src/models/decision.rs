@@ -23,11 +23,11 @@ use crate::schema;
 const MAX_OUTPUT: u32 = 2_000;
 
 /// Runs `decision` steps.
-pub(crate) struct Decisions {
+pub(crate) struct DecisionRunner {
     models: ModelService,
 }
 
-impl Decisions {
+impl DecisionRunner {
     pub(crate) fn new(models: ModelService) -> Self {
         Self { models }
     }
@@ -88,7 +88,7 @@ pub(crate) fn said(faults: &[Detail]) -> String {
 }
 
 #[async_trait]
-impl StepHandler for Decisions {
+impl StepHandler for DecisionRunner {
     fn faults(&self, kind: &StepKind) -> Vec<String> {
         let StepKind::Decision { schema, .. } = kind else { return Vec::new() };
         match schema::compile(&schema::form(schema)) {
@@ -141,5 +141,5 @@ impl StepHandler for Decisions {
 /// The handler, where there is a model to ask.
 pub(crate) fn handler(models: &ModelService) -> Option<Arc<dyn StepHandler>> {
     let there = !models.providers().is_empty();
-    there.then(|| Arc::new(Decisions::new(models.clone())) as Arc<dyn StepHandler>)
+    there.then(|| Arc::new(DecisionRunner::new(models.clone())) as Arc<dyn StepHandler>)
 }

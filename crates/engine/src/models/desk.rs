@@ -17,7 +17,7 @@ use kybern_core::trace::traceparent;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use super::call::{AnsweredCall, Ask, Caller};
+use super::call::{AnsweredCall, Ask, CallContext};
 use super::prompt::{OwnPrompt, TOOL_CORRECTION};
 use super::route::Route;
 use super::service::ModelService;
@@ -48,7 +48,7 @@ pub(crate) struct StepModels {
     asker: Requester,
     deadline: Timestamp,
     /// Parents do not change while a step runs: they are walked once.
-    caller: OnceCell<Caller>,
+    caller: OnceCell<CallContext>,
 }
 
 impl StepModels {
@@ -66,11 +66,11 @@ impl StepModels {
         }
     }
 
-    async fn caller(&self) -> Result<&Caller> {
+    async fn caller(&self) -> Result<&CallContext> {
         let make = || async {
             let Requester { scope, user, traceparent, .. } = &self.asker;
             let tree = self.tree().await?;
-            Ok(Caller { tree, ..Caller::executor(*scope, *user, traceparent.clone()) })
+            Ok(CallContext { tree, ..CallContext::executor(*scope, *user, traceparent.clone()) })
         };
         self.caller.get_or_try_init(make).await
     }

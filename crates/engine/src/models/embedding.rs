@@ -5,7 +5,7 @@ use kybern_core::model::{EmbedRequest, Vector};
 use kybern_core::money::Tokens;
 use tokio::sync::OnceCell;
 
-use super::{Caller, ModelService, estimate};
+use super::{CallContext, ModelService, estimate};
 
 /// The most texts that are embedded at once.
 pub(crate) const BATCH: usize = 64;
@@ -40,7 +40,7 @@ impl<'a> Query<'a> {
     }
 
     /// The vector; `None` where there is no model that makes any.
-    pub(crate) async fn vector(&self, models: &ModelService, caller: &Caller) -> Result<Option<&Vector>> {
+    pub(crate) async fn vector(&self, models: &ModelService, caller: &CallContext) -> Result<Option<&Vector>> {
         let made = self.vector.get_or_try_init(|| models.vector_of(caller, self.text)).await?;
         Ok(made.as_ref())
     }
@@ -48,14 +48,14 @@ impl<'a> Query<'a> {
 
 impl ModelService {
     /// The vector of a text; `None` where there is no model that makes any.
-    pub(crate) async fn vector_of(&self, caller: &Caller, text: &str) -> Result<Option<Vector>> {
+    pub(crate) async fn vector_of(&self, caller: &CallContext, text: &str) -> Result<Option<Vector>> {
         let vectors = self.vectors_of(caller, vec![text.to_owned()]).await?;
         Ok(vectors.and_then(|vectors| vectors.into_iter().next()))
     }
 
     /// The vectors of texts, by the configured model; `None` where there is none, or the tenant does not allow its
     /// provider.
-    pub(crate) async fn vectors_of(&self, caller: &Caller, texts: Vec<String>) -> Result<Option<Vec<Vector>>> {
+    pub(crate) async fn vectors_of(&self, caller: &CallContext, texts: Vec<String>) -> Result<Option<Vec<Vector>>> {
         let (wanted, model) = (texts.len(), self.settings().embedding.clone());
         let request = EmbedRequest { texts, ..EmbedRequest::default() };
         let (embedded, model) = match self.embed(caller, &model, request).await {

@@ -30,7 +30,7 @@ pub(crate) use registry::ModelRegistry;
 pub(crate) use retry::RetryBudget;
 pub(crate) use service::{ProviderHealth, ServiceParts};
 
-pub use call::{AnsweredCall, Ask, Caller, Try};
+pub use call::{AnsweredCall, Ask, CallContext, Try};
 pub use registry::ProviderParts;
 pub use route::Route;
 pub use service::{ModelParts, ModelService, ModelSettings, ModelView};

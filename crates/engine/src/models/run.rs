@@ -12,7 +12,7 @@ use kybern_core::ports::ReserveRefused;
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Value, json};
 
-use super::call::{Caller, Try};
+use super::call::{CallContext, Try};
 use super::registry::{Candidate, FailedCall};
 use super::retry;
 use super::service::{ModelService, ServiceParts};
@@ -43,7 +43,7 @@ enum ReservationEnd {
 /// what the provider has done; before that it is released.
 pub(crate) struct ModelRun {
     inner: Arc<ServiceParts>,
-    caller: Caller,
+    caller: CallContext,
     kind: SpendKind,
     begun: Timestamp,
     deadline: Timestamp,
@@ -79,7 +79,7 @@ pub(crate) fn outline(failure: &ModelFailure) -> Value {
 }
 
 impl ModelRun {
-    pub(crate) fn new(inner: &Arc<ServiceParts>, caller: Caller, kind: SpendKind, whole: Millis) -> Self {
+    pub(crate) fn new(inner: &Arc<ServiceParts>, caller: CallContext, kind: SpendKind, whole: Millis) -> Self {
         let begun = inner.clock.now();
         let (inner, deadline) = (Arc::clone(inner), begun.plus(whole));
         Self {

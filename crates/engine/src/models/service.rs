@@ -15,7 +15,7 @@ use tokio_util::task::TaskTracker;
 use crate::budget::ledger::Ledger;
 use crate::meter::Meter;
 
-use super::call::{AnsweredCall, Ask, Caller};
+use super::call::{AnsweredCall, Ask, CallContext};
 use super::estimate;
 use super::policy::{self, Policies};
 use super::registry::{Candidate, ModelRegistry, Provider, ProviderParts};
@@ -212,7 +212,7 @@ impl ModelService {
     ///
     /// # Cancel safety
     /// Dropping the future ends the request; what it may have cost is settled at its estimate.
-    pub async fn complete(&self, caller: &Caller, ask: Ask) -> Result<AnsweredCall> {
+    pub async fn complete(&self, caller: &CallContext, ask: Ask) -> Result<AnsweredCall> {
         self.choose(caller, ask).await?.reserved().await?.complete().await
     }
 
@@ -220,7 +220,7 @@ impl ModelService {
     ///
     /// # Errors
     /// The same as of [`ModelService::complete`].
-    pub async fn stream(&self, caller: &Caller, ask: Ask) -> Result<Streaming> {
+    pub async fn stream(&self, caller: &CallContext, ask: Ask) -> Result<Streaming> {
         self.choose(caller, ask).await?.reserved().await?.stream().await
     }
 
@@ -228,7 +228,12 @@ impl ModelService {
     ///
     /// # Errors
     /// The same as of [`ModelService::complete`].
-    pub async fn embed(&self, caller: &Caller, model: &str, mut request: EmbedRequest) -> Result<(Embedded, String)> {
+    pub async fn embed(
+        &self,
+        caller: &CallContext,
+        model: &str,
+        mut request: EmbedRequest,
+    ) -> Result<(Embedded, String)> {
         let model = if model.is_empty() { BUILT_IN } else { model };
         let found = self.inner.find(|registry| registry.find(model, ModelKind::Embedding)).await;
         let candidate = found.ok_or_else(|| refused(&self.inner.registry.missing(model)))?;

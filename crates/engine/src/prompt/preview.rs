@@ -21,7 +21,7 @@ use crate::agent::{
     functions, gather, route_name, section, written,
 };
 use crate::chat::{Chats, check_content};
-use crate::models::{Caller, Route};
+use crate::models::{CallContext, Route};
 use crate::tools::ToolCatalogue;
 use crate::tools::grant::{CallOrigin, Grant, rules_of};
 
@@ -110,7 +110,7 @@ impl Previews {
         keys.retain(|tool| tool != SUGGEST_MEMORY || !is_abroad);
         let start = start_of(&agent, keys);
         let open = open_to(&snapshot, &start.tools, &grant);
-        let mut gathered = gather(&self.turns, &Caller::of(actor), &subject, (&snapshot, &open)).await?;
+        let mut gathered = gather(&self.turns, &CallContext::of(actor), &subject, (&snapshot, &open)).await?;
         if let Some(text) = tried {
             gathered.prompt = None;
             for base in gathered.sections.iter_mut().filter(|section| section.kind == SectionKind::Base) {

@@ -44,7 +44,7 @@ pub struct Grant {
 }
 
 impl Grant {
-    /// What a call that a user makes by hand is held against.
+    /// The grant for a call that a user makes by hand.
     #[must_use]
     pub fn direct(actor: &Actor, rules: Option<Arc<UserRules>>, settings: Arc<Vec<ToolSetting>>) -> Self {
         let policy = rules.and_then(|rules| rules.policy.clone());

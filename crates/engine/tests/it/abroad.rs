@@ -20,7 +20,7 @@ use kybern_core::task::TaskStatus;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use kybern_engine::identity::NewKey;
-use kybern_engine::models::Caller;
+use kybern_engine::models::CallContext;
 use kybern_engine::prompt::PreviewRequest;
 use kybern_engine::task::{SubmitRequest, TaskView};
 use kybern_engine::tools::ToolChange;
@@ -84,8 +84,8 @@ fn no_vector_is_paid_for_of_what_cannot_be_remembered() {
         let memories = live.engine.memories();
         let own = || NewMemory::fact(Subject::User(visitor.user().unwrap()), "Loves rail");
         told(memories.remember(&visitor, own()).await.unwrap_err());
-        told(memories.remember_for_tool(&Caller::of(&visitor), own()).await.unwrap_err());
-        told(memories.suggest(&Caller::of(&visitor), own()).await.unwrap_err());
+        told(memories.remember_for_tool(&CallContext::of(&visitor), own()).await.unwrap_err());
+        told(memories.suggest(&CallContext::of(&visitor), own()).await.unwrap_err());
         let nobody = UserId::from_uuid(Uuid::from_u128(99));
         let entity = RecordId::from_uuid(Uuid::from_u128(9));
         for subject in [Subject::User(nobody), Subject::Entity(entity)] {

@@ -137,7 +137,7 @@ fn who_has_lost_the_lease_does_not_spend_again() {
             store.take_over(now).now_or_never().unwrap().unwrap();
             let later = now.plus(Millis(86_400_000));
             let stolen = store
-                .claim_due(&thief, &kybern_core::slots::SlotOffer::of(10), length, later)
+                .claim_due(&thief, &kybern_core::slots::WorkerCapacity::of(10), length, later)
                 .now_or_never()
                 .unwrap()
                 .unwrap();

@@ -10,7 +10,7 @@ use kybern_core::task::EffectClass;
 use kybern_core::time::Millis;
 use kybern_core::tool::{Risk, ToolOutcome};
 use kybern_engine::identity::NewUser;
-use kybern_engine::models::Caller;
+use kybern_engine::models::CallContext;
 use kybern_testkit::models::ScriptedModel;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ fn a_named_record_brings_what_is_accepted_of_it_and_no_other_does() {
         engine.memories().remember(actor, NewMemory::fact(north, "Its gate sticks.")).await.unwrap();
         engine.memories().remember(actor, NewMemory::fact(south, "It floods.")).await.unwrap();
         engine.memories().remember(actor, NewMemory::fact(own, "Asks about pallets often.")).await.unwrap();
-        engine.memories().suggest(&Caller::of(actor), NewMemory::fact(north, "Perhaps closed.")).await.unwrap();
+        engine.memories().suggest(&CallContext::of(actor), NewMemory::fact(north, "Perhaps closed.")).await.unwrap();
 
         let told = shown(&live, &model, actor, "How many pallets stand in Yard-17?").await;
         let (own, named) = ("fact\nAsks about pallets often.", "fact about yard-17\nIts gate sticks.");
@@ -131,7 +131,7 @@ fn an_order_that_is_remembered_of_a_record_is_data_and_its_effect_asks_a_person(
         let place = record(&live, "yard-17").await;
         live.engine
             .memories()
-            .remember_for_tool(&Caller::of(&world.actor), NewMemory::fact(place, order))
+            .remember_for_tool(&CallContext::of(&world.actor), NewMemory::fact(place, order))
             .await
             .unwrap();
         let chat = live.engine.chats().create(&world.actor, Some("helper"), None).await.unwrap().id;

@@ -9,8 +9,8 @@ use kybern_core::job::{ClaimedJob, JobEnd, JobStatus};
 use kybern_core::mail::SendFault;
 use kybern_core::outbox::{OutboxMessage, OutboxStatus};
 use kybern_core::ports::{Clock as _, HttpFailure, JobStore as _, OutboxStore as _};
-use kybern_core::retention::Kept;
-use kybern_core::slots::SlotOffer;
+use kybern_core::retention::RetentionKind;
+use kybern_core::slots::WorkerCapacity;
 use kybern_core::task::{TaskStatus, WorkerId};
 use kybern_core::time::Millis;
 use kybern_engine::audit::AuditExport;
@@ -62,7 +62,7 @@ fn spend(world: &World) -> ClaimedJob {
     loop {
         world.clock.stop(world.clock.now().plus(HOUR));
         let mortal = WorkerId::new("mortal");
-        let offer = SlotOffer::of(10);
+        let offer = WorkerCapacity::of(10);
         let claim = world.store.claim_jobs(&mortal, &offer, Millis(1), world.clock.now());
         let job = block_on(world.look(claim)).unwrap().pop().unwrap();
         if job.attempt == job.max_attempts {
@@ -235,7 +235,7 @@ fn a_handler_whose_lease_is_lost_is_dropped() {
         shows(&live, OutboxStatus::Sending).await;
         let (store, began) = (&live.world.store, live.now());
         store.take_over_jobs(began).await.unwrap();
-        let mut stolen = store.claim_jobs(&WorkerId::new("thief"), &SlotOffer::of(1), HOUR, began).await.unwrap();
+        let mut stolen = store.claim_jobs(&WorkerId::new("thief"), &WorkerCapacity::of(1), HOUR, began).await.unwrap();
         let retry = JobEnd::Retry { error: "stolen".to_owned(), due_at: began };
         assert!(store.finish_job(&stolen.remove(0), retry, began).await.unwrap());
         // The one slot is free only when the handler that hangs is gone.
@@ -250,7 +250,7 @@ fn what_is_over_is_removed_when_it_is_old() {
     const DAY: Millis = Millis(24 * 3_600_000);
     let keeps = |settings: &mut kybern_engine::Settings| {
         settings.retention =
-            Retention { times: BTreeMap::from([(Kept::Jobs, Millis(7 * DAY.0))]), ..Retention::default() };
+            Retention { times: BTreeMap::from([(RetentionKind::Jobs, Millis(7 * DAY.0))]), ..Retention::default() };
     };
     let world = World::new().set(keeps);
     let looked = async |live: Live<'_>| {
@@ -270,7 +270,7 @@ fn what_is_over_is_removed_when_it_is_old() {
 #[test]
 fn a_tenants_own_time_counts_for_it() {
     const DAY: Millis = Millis(24 * 3_600_000);
-    let jobs = |days: u64| BTreeMap::from([(Kept::Jobs, Millis(days * DAY.0))]);
+    let jobs = |days: u64| BTreeMap::from([(RetentionKind::Jobs, Millis(days * DAY.0))]);
     for (own, all, left) in [(Some(30), Some(7), 2), (None, Some(7), 2), (Some(7), None, 1), (Some(7), Some(30), 1)] {
         let world = World::new().set(|settings| {
             settings.retention = Retention {
@@ -293,7 +293,7 @@ fn a_tenants_own_time_counts_for_it() {
 #[test]
 fn an_admin_removes_what_is_old_and_nothing_that_is_on_hold() {
     const DAY: Millis = Millis(24 * 3_600_000);
-    let tasks = |days: u64| (vec![Kept::Tasks], Millis(days * DAY.0));
+    let tasks = |days: u64| (vec![RetentionKind::Tasks], Millis(days * DAY.0));
     let world = World::new();
     let noop = || json!([step("a", "core.noop", json!({}))]);
     let (old, kept) =
@@ -301,17 +301,17 @@ fn an_admin_removes_what_is_old_and_nothing_that_is_on_hold() {
     world.clock.stop(world.clock.now().plus(Millis(40 * DAY.0)));
     world.run(async |live| {
         let young = live.run(noop(), json!({})).await.id;
-        let purge = async |(kinds, age): (Vec<Kept>, Millis), dry_run| {
+        let purge = async |(kinds, age): (Vec<RetentionKind>, Millis), dry_run| {
             live.engine.removal().purge(&live.world.actor, &kinds, age, dry_run).await
         };
         let held = live.engine.tasks().hold(&live.world.actor, kept, " a claim ").await.unwrap().hold.unwrap();
         assert_eq!((held.reason.as_str(), held.held_at), ("a claim", live.now()));
         let waited = live.engine.tasks().wait_for(&live.world.actor, kept, Millis(10)).await.unwrap();
         assert_eq!(waited.hold, Some(held), "whoever waits for it is told as well");
-        assert_eq!(purge(tasks(30), true).await.unwrap(), [(Kept::Tasks, 1)]);
+        assert_eq!(purge(tasks(30), true).await.unwrap(), [(RetentionKind::Tasks, 1)]);
         assert_eq!(live.task(old).await.id, old, "it was only counted");
-        assert_eq!(purge(tasks(41), false).await.unwrap(), [(Kept::Tasks, 0)]);
-        assert_eq!(purge(tasks(30), false).await.unwrap(), [(Kept::Tasks, 1)]);
+        assert_eq!(purge(tasks(41), false).await.unwrap(), [(RetentionKind::Tasks, 0)]);
+        assert_eq!(purge(tasks(30), false).await.unwrap(), [(RetentionKind::Tasks, 1)]);
         let look = live.engine.tasks().get(&live.world.actor, old).await;
         assert_eq!(look.unwrap_err().code(), ErrorCode::NotFound);
         for id in [kept, young] {
@@ -321,7 +321,7 @@ fn an_admin_removes_what_is_old_and_nothing_that_is_on_hold() {
             assert_eq!(purge(tasks(age), false).await.unwrap_err().code(), ErrorCode::Validation);
         }
         live.engine.tasks().release(&live.world.actor, kept).await.unwrap();
-        assert_eq!(purge(tasks(30), false).await.unwrap(), [(Kept::Tasks, 1)]);
+        assert_eq!(purge(tasks(30), false).await.unwrap(), [(RetentionKind::Tasks, 1)]);
         let events = live.engine.audit().events(live.world.scope(), 0, 100).await.unwrap();
         let actions: Vec<&str> = events.iter().map(|event| event.event.action.as_str()).collect();
         assert!(

@@ -14,7 +14,7 @@ use kybern_core::knowledge::{
 use kybern_core::ports::{BlobStore as _, KnowledgeStore as _};
 use kybern_core::time::Millis;
 use kybern_engine::knowledge::NewDocument;
-use kybern_engine::models::Caller;
+use kybern_engine::models::CallContext;
 use kybern_testkit::Fault;
 use serde_json::json;
 use uuid::Uuid;
@@ -41,7 +41,7 @@ async fn indexed(live: &Live<'_>, id: KnowledgeId) -> KnowledgeDocument {
 }
 
 async fn found(live: &Live<'_>, question: &str) -> Vec<String> {
-    let caller = Caller::of(&live.world.actor);
+    let caller = CallContext::of(&live.world.actor);
     let found = live.engine.knowledge().search(&caller, question, 10).await.unwrap();
     found.into_iter().map(|one| one.text).collect()
 }
@@ -70,7 +70,7 @@ fn a_document_is_indexed_published_and_found() {
         // Perhaps twice: a piece repeats the end of the one before it.
         let all_about_it = near.iter().all(|text| text.contains("Trains leave at nine."));
         assert!(all_about_it && (1..=2).contains(&near.len()), "{near:?}");
-        let caller = Caller::of(actor);
+        let caller = CallContext::of(actor);
         let whole = engine.knowledge().search(&caller, "boat", 10).await.unwrap();
         assert_eq!(
             (whole[0].origin, whole[0].title.as_str(), whole[0].importance),

@@ -16,7 +16,7 @@ use kybern_core::model::{
 };
 use kybern_core::ports::{AuditStore as _, JobStore as _, LanguageModel, MemoryFilter, MemoryStore as _, ModelStream};
 use kybern_core::time::Millis;
-use kybern_engine::models::{Caller, ProviderParts};
+use kybern_engine::models::{CallContext, ProviderParts};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -86,7 +86,7 @@ fn a_question_finds_what_is_near_and_weighs_what_matters() {
     let world = World::on_sqlite([]).asking(model.provider());
     world.life(async |live| {
         let (engine, actor) = (&live.engine, &world.actor);
-        let caller = Caller::of(actor);
+        let caller = CallContext::of(actor);
         for (content, importance) in [("Takes the train", 2), ("Loves rail", 9), ("Owns a boat", 9), ("Likes tea", 9)] {
             let importance = importance.try_into().unwrap();
             engine
@@ -111,7 +111,7 @@ fn what_waits_was_rejected_or_has_expired_is_never_found() {
     let model = Arc::new(Topics::default());
     let world = World::on_sqlite([]).asking(model.provider());
     world.life(async |live| {
-        let (engine, actor, caller) = (&live.engine, &world.actor, Caller::of(&world.actor));
+        let (engine, actor, caller) = (&live.engine, &world.actor, CallContext::of(&world.actor));
         let suggested = engine.memories().suggest(&caller, NewMemory::fact(own(actor), "Loves rail")).await.unwrap();
         assert_eq!((suggested.status, suggested.trust), (MemoryStatus::Pending, Trust::Model));
         let again = engine.memories().suggest(&caller, NewMemory::fact(own(actor), "loves RAIL ")).await.unwrap();
@@ -143,7 +143,7 @@ fn vectors_of_another_model_are_made_anew_once() {
     let model = Arc::new(Topics::default());
     let world = World::on_sqlite([]).asking(model.provider());
     world.life(async |live| {
-        let (engine, actor, caller) = (&live.engine, &world.actor, Caller::of(&world.actor));
+        let (engine, actor, caller) = (&live.engine, &world.actor, CallContext::of(&world.actor));
         let new = NewMemory::fact(own(actor), "Loves rail");
         let old = Memory::of(new, MemoryId::from_uuid(Uuid::from_u128(4)), Trust::Tool, live.now()).unwrap();
         let vector = Vector { model: "former/model".to_owned(), values: vec![0.0, 1.0] };
@@ -165,7 +165,7 @@ fn a_memory_is_kept_while_no_vector_can_be_made_and_found_afterwards() {
     let model = Arc::new(Topics::default());
     let world = World::on_sqlite([]).asking(model.provider());
     world.life(async |live| {
-        let (engine, actor, caller) = (&live.engine, &world.actor, Caller::of(&world.actor));
+        let (engine, actor, caller) = (&live.engine, &world.actor, CallContext::of(&world.actor));
         model.down.store(true, Ordering::SeqCst);
         let kept = engine.memories().remember(actor, NewMemory::fact(own(actor), "Loves boats")).await.unwrap();
         engine.memories().suggest(&caller, NewMemory::fact(own(actor), "Hates rail")).await.unwrap();
@@ -184,7 +184,7 @@ fn where_no_memory_has_room_nothing_is_paid_for_and_what_was_rejected_takes_none
     let model = Arc::new(Topics::default());
     let world = World::on_sqlite([]).asking(model.provider());
     world.life(async |live| {
-        let (engine, actor, caller) = (&live.engine, &world.actor, Caller::of(&world.actor));
+        let (engine, actor, caller) = (&live.engine, &world.actor, CallContext::of(&world.actor));
         let mut last = None;
         for n in 0..MAX_OF_SUBJECT {
             let fact = NewMemory::fact(own(actor), &format!("fact {n}"));
@@ -235,7 +235,7 @@ fn a_suggestion_that_cannot_be_kept_loses_no_other() {
 fn without_a_model_words_are_compared() {
     let world = World::on_sqlite([]);
     world.life(async |live| {
-        let (engine, actor, caller) = (&live.engine, &world.actor, Caller::of(&world.actor));
+        let (engine, actor, caller) = (&live.engine, &world.actor, CallContext::of(&world.actor));
         for content in ["Loves night trains", "Owns a boat"] {
             engine.memories().remember_for_tool(&caller, NewMemory::fact(own(actor), content)).await.unwrap();
         }

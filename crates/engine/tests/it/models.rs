@@ -16,7 +16,7 @@ use kybern_core::model::{
 use kybern_core::money::{NanoUsd, Tokens};
 use kybern_core::ports::{AuditStore as _, LedgerStore as _};
 use kybern_core::time::Millis;
-use kybern_engine::models::{Ask, Caller, ProviderParts, Route};
+use kybern_engine::models::{Ask, CallContext, ProviderParts, Route};
 use kybern_testkit::Fault;
 use kybern_testkit::models::{Scripted, ScriptedModel};
 
@@ -51,8 +51,8 @@ fn ask(route: &str) -> Ask {
 }
 
 impl Live<'_> {
-    fn caller(&self) -> Caller {
-        Caller::of(&self.world.actor)
+    fn caller(&self) -> CallContext {
+        CallContext::of(&self.world.actor)
     }
 
     pub async fn limit(&self, limits: Limits) -> Budget {
@@ -205,7 +205,7 @@ fn a_key_that_is_wrong_is_neither_tried_again_nor_hidden_by_another_provider() {
 }
 
 /// A question of the n-th user.
-fn asked_by(live: &Live<'_>, n: u128) -> Caller {
+fn asked_by(live: &Live<'_>, n: u128) -> CallContext {
     let mut caller = live.caller();
     caller.user = Some(UserId::from_uuid(uuid::Uuid::from_u128(n)));
     caller
@@ -300,9 +300,9 @@ fn a_turn_that_asks_again_and_again_counts_once() {
     World::with([]).asking(vec![provider(&model, vec![spec("a", 90, PRICES)])]).run(async |live| {
         let of_turn = |user, turn: u128| {
             let tree = Some((TaskId::from_uuid(uuid::Uuid::from_u128(turn)), None));
-            Caller { tree, ..asked_by(&live, user) }
+            CallContext { tree, ..asked_by(&live, user) }
         };
-        let fails = async |caller: &Caller| {
+        let fails = async |caller: &CallContext| {
             let asked = model.count();
             live.engine.models().complete(caller, ask("one/a")).await.unwrap_err();
             model.count() > asked

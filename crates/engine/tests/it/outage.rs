@@ -6,7 +6,7 @@ use futures::FutureExt as _;
 use kybern_core::id::TaskId;
 use kybern_core::outbox::OutboxStatus;
 use kybern_core::ports::TaskStore as _;
-use kybern_core::slots::SlotOffer;
+use kybern_core::slots::WorkerCapacity;
 use kybern_core::task::{EffectClass, JournalEntry, StepStatus, TaskStatus, WorkerId};
 use kybern_core::time::Millis;
 use kybern_core::tool::ToolOutcome;
@@ -167,8 +167,11 @@ fn an_outcome_is_discarded_when_somebody_else_has_taken_the_task() {
         live.world.ails(["commit", "heartbeat", "claim_due"].map(|call| (call, Fault::Unavailable)));
         pause(Millis(40_000)).await;
         let (thief, length) = (WorkerId::new("another"), Millis(1_000));
-        let taken =
-            live.world.look(live.world.store.claim_due(&thief, &SlotOffer::of(10), length, live.now())).await.unwrap();
+        let taken = live
+            .world
+            .look(live.world.store.claim_due(&thief, &WorkerCapacity::of(10), length, live.now()))
+            .await
+            .unwrap();
         live.world.ails(None);
         assert_eq!(taken.len(), 1, "its lease was over");
         let task = live.proven(id).await;

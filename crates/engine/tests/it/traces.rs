@@ -2,7 +2,7 @@
 
 use kybern_core::agent::AgentDraft;
 use kybern_core::model::{EmbedRequest, ModelKind, ModelSpec};
-use kybern_engine::models::{Caller, ProviderParts};
+use kybern_engine::models::{CallContext, ProviderParts};
 use serde_json::json;
 
 use crate::outside::header;
@@ -56,7 +56,7 @@ fn embeddings_go_out_in_the_trace_of_whoever_asks() {
     let parts = ProviderParts { model: model.clone(), models: vec![embeds], others: false, free: true };
     let world = World::new().asking(vec![parts]);
     world.run(async |live| {
-        let mut caller = Caller::of(&world.actor);
+        let mut caller = CallContext::of(&world.actor);
         caller.traceparent = Some("given".to_owned());
         let question = EmbedRequest { texts: vec!["a".to_owned()], ..EmbedRequest::default() };
         live.engine.models().embed(&caller, "one/embed", question).await.unwrap();

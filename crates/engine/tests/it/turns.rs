@@ -7,7 +7,7 @@ use kybern_core::agent::{AgentDraft, TurnLimits};
 use kybern_core::error::ErrorCode;
 use kybern_core::model::{
     FinishReason, FunctionChoice, ModelFailureKind, ModelReply, ModelRequest, ModelSpec, Part, Prices, Role,
-    TokenUsage, ToolAnswer, ToolCall,
+    TokenUsage, ToolCall, ToolResult,
 };
 use kybern_core::money::{NanoUsd, Tokens};
 use kybern_core::task::{EffectClass, Resolution, TaskStatus};
@@ -60,7 +60,7 @@ pub fn scripted(replies: Vec<Scripted>) -> Arc<ScriptedModel> {
 }
 
 /// What the model was told of its calls when it was asked the `n`th time.
-pub fn answers(model: &ScriptedModel, n: usize) -> Vec<ToolAnswer> {
+pub fn answers(model: &ScriptedModel, n: usize) -> Vec<ToolResult> {
     let parts = model.asked()[n].messages.iter().flat_map(|message| message.parts.clone()).collect::<Vec<_>>();
     parts
         .into_iter()
@@ -98,7 +98,7 @@ fn an_agent_calls_a_tool_and_its_answer_enters_the_state() {
         assert!(told.contains("You help at Acme Freight.") && told.contains("How many boxes has the trailer?"));
         let roles: Vec<Role> = second.messages.iter().map(|message| message.role).collect();
         assert_eq!(roles[roles.len() - 2..], [Role::Assistant, Role::Tool]);
-        let [answer]: [ToolAnswer; 1] = answers(&model, 1).try_into().unwrap();
+        let [answer]: [ToolResult; 1] = answers(&model, 1).try_into().unwrap();
         assert_eq!((answer.call_id.as_str(), answer.is_error), ("call-0-t__echo", false));
         assert!(answer.content.contains("seven"), "{}", answer.content);
         let steps: Vec<String> = task.completed_step_ids.clone();

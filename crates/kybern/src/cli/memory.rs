@@ -28,7 +28,7 @@ pub(super) enum MemoryCommand {
     },
     /// Show a memory, and where it comes from
     Show {
-        /// The memory
+        /// The memory's id
         id: MemoryId,
         #[command(flatten)]
         format: Format,
@@ -48,17 +48,17 @@ pub(super) enum MemoryCommand {
     },
     /// Use what was suggested
     Accept {
-        /// The memory
+        /// The memory's id
         id: MemoryId,
     },
     /// Do not use what was suggested
     Reject {
-        /// The memory
+        /// The memory's id
         id: MemoryId,
     },
     /// Forget it
     Delete {
-        /// The memory
+        /// The memory's id
         id: MemoryId,
     },
     /// Print all that is remembered of somebody, as JSON

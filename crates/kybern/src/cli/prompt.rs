@@ -27,7 +27,7 @@ pub(super) enum PromptCommand {
     },
     /// Show a prompt with its text
     Show {
-        /// The prompt
+        /// The prompt's id
         id: PromptId,
         #[command(flatten)]
         format: Format,
@@ -44,14 +44,14 @@ pub(super) enum PromptCommand {
     },
     /// Hand a draft in, so that another person may approve it
     Submit {
-        /// The prompt
+        /// The prompt's id
         id: PromptId,
     },
     /// Approve the text as it is shown before
     Approve(ReadPrompt),
     /// Send a prompt back to its author
     Reject {
-        /// The prompt
+        /// The prompt's id
         id: PromptId,
         /// What is to be changed
         #[arg(long)]
@@ -75,7 +75,7 @@ pub(super) enum PromptCommand {
 /// A prompt whose text somebody has read.
 #[derive(clap::Args, Debug)]
 pub(super) struct ReadPrompt {
-    /// The prompt
+    /// The prompt's id
     id: PromptId,
     /// The textHash of the text that you have read; else the text is shown, and asked about on a terminal
     #[arg(long, value_name = "TEXT_HASH")]

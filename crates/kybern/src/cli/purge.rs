@@ -1,7 +1,7 @@
 //! `kybern purge`: removes what is over and old, now.
 
 use clap::Args;
-use kybern_core::retention::Kept;
+use kybern_core::retention::RetentionKind;
 use serde_json::json;
 
 use super::list::items;
@@ -17,7 +17,7 @@ pub(super) struct PurgeArgs {
     older_than: u32,
     /// Only this kind: files, chats, tasks, messages, jobs or idempotency_keys; several times for several
     #[arg(long, value_name = "KIND", value_parser = kind)]
-    kind: Vec<Kept>,
+    kind: Vec<RetentionKind>,
     /// Only count it
     #[arg(long)]
     dry_run: bool,
@@ -31,8 +31,9 @@ pub(super) fn days(text: &str) -> Result<u32, String> {
     number.ok().filter(|days| *days >= 7).ok_or_else(|| "is no number of days from 7 on, such as 400d".to_owned())
 }
 
-fn kind(text: &str) -> Result<Kept, String> {
-    Kept::parse(text).ok_or_else(|| format!("is no kind, take one of {}", Kept::ALL.map(Kept::as_str).join(", ")))
+fn kind(text: &str) -> Result<RetentionKind, String> {
+    RetentionKind::parse(text)
+        .ok_or_else(|| format!("is no kind, take one of {}", RetentionKind::ALL.map(RetentionKind::as_str).join(", ")))
 }
 
 pub(super) async fn run(args: PurgeArgs, context: &mut Context) -> Result<Exit, Failure> {

@@ -19,7 +19,7 @@ pub(super) enum WebhookCommand {
     /// Tell a URL when tasks end or wait for a person; prints the secret with which deliveries are signed, the same
     /// for all of them
     Create {
-        /// Where to
+        /// The URL to deliver to
         #[arg(value_name = "URL")]
         receiver: String,
         /// Only of this event, such as task.completed; may be repeated, all when none is stated
@@ -28,7 +28,7 @@ pub(super) enum WebhookCommand {
         #[command(flatten)]
         format: Format,
     },
-    /// Tell it nothing more
+    /// Delete a completion webhook
     Delete {
         /// Its id
         id: String,

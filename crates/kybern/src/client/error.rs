@@ -107,7 +107,10 @@ impl ApiError {
                 ));
             }
             ErrorCode::PermissionDenied => {
-                return Some(format!("use a key with the role for it, or ask an admin: \"{} key create\"", kybern()));
+                return Some(format!(
+                    "use a key whose role allows it, or ask an admin to make one with \"{} key create\"",
+                    kybern()
+                ));
             }
             ErrorCode::NotFound if self.message.contains("picture of page") => {
                 "only what was read from a picture, a scan, has pictures of its pages; leave --page out for the file"

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use kybern_core::retention::Kept;
+use kybern_core::retention::RetentionKind;
 use kybern_core::time::Millis;
-use kybern_engine::retention::{KeptTimes, Retention};
+use kybern_engine::retention::{Retention, RetentionPeriods};
 use serde::{Deserialize, Serialize};
 
 use super::error::{Fault, Faults};
@@ -71,27 +71,27 @@ pub(crate) struct DaysKept {
 }
 
 impl DaysKept {
-    const fn of(&self, kept: Kept) -> Option<u32> {
+    const fn of(&self, kept: RetentionKind) -> Option<u32> {
         match kept {
-            Kept::Files => self.files_days,
-            Kept::Chats => self.chats_days,
-            Kept::Tasks => self.tasks_days,
-            Kept::Messages => self.messages_days,
-            Kept::Jobs => self.jobs_days,
-            Kept::IdempotencyKeys => self.idempotency_keys_days,
+            RetentionKind::Files => self.files_days,
+            RetentionKind::Chats => self.chats_days,
+            RetentionKind::Tasks => self.tasks_days,
+            RetentionKind::Messages => self.messages_days,
+            RetentionKind::Jobs => self.jobs_days,
+            RetentionKind::IdempotencyKeys => self.idempotency_keys_days,
         }
     }
 }
 
 impl RetentionOptions {
-    const fn of(&self, kept: Kept) -> u32 {
+    const fn of(&self, kept: RetentionKind) -> u32 {
         match kept {
-            Kept::Files => self.files_days,
-            Kept::Chats => self.chats_days,
-            Kept::Tasks => self.tasks_days,
-            Kept::Messages => self.messages_days,
-            Kept::Jobs => self.jobs_days,
-            Kept::IdempotencyKeys => self.idempotency_keys_days,
+            RetentionKind::Files => self.files_days,
+            RetentionKind::Chats => self.chats_days,
+            RetentionKind::Tasks => self.tasks_days,
+            RetentionKind::Messages => self.messages_days,
+            RetentionKind::Jobs => self.jobs_days,
+            RetentionKind::IdempotencyKeys => self.idempotency_keys_days,
         }
     }
 
@@ -101,7 +101,7 @@ impl RetentionOptions {
                 faults.add(Fault::bad(&key, &days, format!("is neither 0 nor between {SHORTEST} and {LONGEST}")));
             }
         };
-        for kept in Kept::ALL {
+        for kept in RetentionKind::ALL {
             look(format!("retention.{kept}_days"), self.of(kept));
             for (name, own) in &self.tenants {
                 own.of(kept).into_iter().for_each(|days| look(format!("retention.tenants.{name}.{kept}_days"), days));
@@ -111,8 +111,8 @@ impl RetentionOptions {
 
     /// What they say to the engine.
     pub(crate) fn settings(&self) -> Retention {
-        let times = |days: &dyn Fn(Kept) -> u32| -> KeptTimes {
-            let named = Kept::ALL.into_iter().map(|kept| (kept, days(kept))).filter(|(_, days)| *days > 0);
+        let times = |days: &dyn Fn(RetentionKind) -> u32| -> RetentionPeriods {
+            let named = RetentionKind::ALL.into_iter().map(|kept| (kept, days(kept))).filter(|(_, days)| *days > 0);
             named.map(|(kept, days)| (kept, Millis(u64::from(days) * DAY))).collect()
         };
         let of_tenant = |own: &DaysKept| times(&|kept| own.of(kept).unwrap_or_else(|| self.of(kept)));
@@ -133,10 +133,10 @@ mod tests {
         let own = DaysKept { tasks_days: Some(3_650), jobs_days: Some(0), ..DaysKept::default() };
         let options = RetentionOptions { tenants: BTreeMap::from([("acme".to_owned(), own)]), ..Default::default() };
         let Retention { times, tenants, .. } = options.settings();
-        assert_eq!(times[&Kept::Tasks], Millis(400 * DAY));
+        assert_eq!(times[&RetentionKind::Tasks], Millis(400 * DAY));
         let acme = &tenants["acme"];
-        assert_eq!((acme[&Kept::Tasks], acme[&Kept::Files]), (Millis(3_650 * DAY), Millis(7 * DAY)));
-        assert_eq!(acme.get(&Kept::Jobs), None, "for ever");
+        assert_eq!((acme[&RetentionKind::Tasks], acme[&RetentionKind::Files]), (Millis(3_650 * DAY), Millis(7 * DAY)));
+        assert_eq!(acme.get(&RetentionKind::Jobs), None, "for ever");
     }
 
     #[test]

@@ -83,7 +83,7 @@ pub(super) async fn server(
         (Some(url), _) => url,
         (None, false) => config.server.local_url(),
         (None, true) => {
-            let message = "none was asked: --database names a database, and no server is known to have it";
+            let message = "no server was asked: none is known to have the database that --database names";
             findings.push(finding("server", PartState::Off, message, "name its server with --url"));
             return None;
         }

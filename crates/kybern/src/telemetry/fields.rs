@@ -175,9 +175,9 @@ mod tests {
 
     /// Keeps what is written.
     #[derive(Clone, Default)]
-    struct Kept(Arc<Mutex<Vec<u8>>>);
+    struct CapturedLog(Arc<Mutex<Vec<u8>>>);
 
-    impl Write for Kept {
+    impl Write for CapturedLog {
         fn write(&mut self, line: &[u8]) -> io::Result<usize> {
             self.0.lock().unwrap().write(line)
         }
@@ -187,7 +187,7 @@ mod tests {
         }
     }
 
-    impl MakeWriter<'_> for Kept {
+    impl MakeWriter<'_> for CapturedLog {
         type Writer = Self;
 
         fn make_writer(&self) -> Self {
@@ -196,7 +196,7 @@ mod tests {
     }
 
     fn said(format: LogFormat, ansi: bool, work: impl FnOnce()) -> String {
-        let kept = Kept::default();
+        let kept = CapturedLog::default();
         let layer = tracing_subscriber::fmt::layer().fmt_fields(Fields(format)).event_format(LineFormat(format));
         let layer = layer.with_ansi(ansi).with_writer(kept.clone());
         tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), work);

@@ -93,9 +93,9 @@ mod tests {
 
     /// Keeps what is exported.
     #[derive(Clone, Debug, Default)]
-    struct Kept(Arc<Mutex<Vec<SpanData>>>);
+    struct CapturedSpans(Arc<Mutex<Vec<SpanData>>>);
 
-    impl SpanExporter for Kept {
+    impl SpanExporter for CapturedSpans {
         fn export(&self, batch: Vec<SpanData>) -> impl Future<Output = OTelSdkResult> + Send {
             self.0.lock().unwrap().extend(batch);
             std::future::ready(Ok(()))
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn spans_are_exported_without_secrets() {
-        let kept = Kept::default();
+        let kept = CapturedSpans::default();
         let provider = SdkTracerProvider::builder().with_simple_exporter(Spans(kept.clone())).build();
         let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer("t"));
         let subscriber = tracing_subscriber::registry().with(layer);

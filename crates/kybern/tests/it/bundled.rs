@@ -83,7 +83,7 @@ const REQUEST: &str = "{REQUEST}";
 
 /// An answer: with the token and the policy of the request it can be filed without a person.
 fn answer(token: &str, number: &str) -> String {
-    let today = jiff::Timestamp::now().to_string()[..10].to_owned();
+    let today = crate::storm::now()[..10].to_owned();
     format!(
         "Authentication-Results: mx.example.com; dmarc=pass header.from=harrowplains.example\r\n\
          From: desk@harrowplains.example\r\nTo: in@example.com\r\nMessage-ID: <1@harrowplains.example>\r\n\

@@ -56,7 +56,7 @@ pub fn file_loss_runs() -> StatelessTool {
 }
 
 /// A request, and what speaks against filing the answer with it without a person.
-struct Answered {
+struct AnsweredRequest {
     request: Record,
     doubts: Vec<String>,
 }
@@ -66,12 +66,12 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
     let said = context.state.get(SAID).and_then(Value::as_object);
     let mut answered = Vec::new();
     for id in texts(&args, "request_ids") {
-        let Some(request) = request::with_id(context, &id).await?.filter(request::is_open) else { continue };
+        let Some(request) = request::find_by_id(context, &id).await?.filter(request::is_open) else { continue };
         let insured = request::insured(context, &request.props).await?;
         let doubts = report::doubts(context, &request, insured.as_deref(), &reports);
-        answered.push(Answered { request, doubts });
+        answered.push(AnsweredRequest { request, doubts });
     }
-    let is_open = |one: &Answered| {
+    let is_open = |one: &AnsweredRequest| {
         !one.doubts.is_empty() && said.is_none_or(|said| !said.contains_key(&one.request.id.to_string()))
     };
     if answered.iter().any(is_open) {
@@ -84,7 +84,7 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
 
 async fn file(
     context: &ToolContext,
-    answered: &[Answered],
+    answered: &[AnsweredRequest],
     reports: &[Report],
     said: Option<&Map<String, Value>>,
 ) -> Result<ToolOutcome, ToolFailure> {
@@ -99,7 +99,7 @@ async fn file(
         Some(_) => BTreeSet::new(),
         None => reports.iter().map(|report| report.n).collect(),
     };
-    for Answered { request, doubts } in answered {
+    for AnsweredRequest { request, doubts } in answered {
         // A word counts only where there is still a doubt.
         let word = said.filter(|_| !doubts.is_empty()).map(|said| texts(said, &request.id.to_string()));
         let new: Vec<Value> = match &word {
@@ -171,10 +171,10 @@ fn by_word(context: &ToolContext, numbers: &[String], files: &[Attachment]) -> V
 }
 
 /// Asks of which policies loss runs have come, for each request whose answer does not fit.
-async fn review(context: &ToolContext, open: &[Answered], reports: &[Report]) -> Result<Review, ToolFailure> {
+async fn review(context: &ToolContext, open: &[AnsweredRequest], reports: &[Report]) -> Result<Review, ToolFailure> {
     let mut properties = Map::new();
     let mut asked = Vec::new();
-    for Answered { request, doubts } in open {
+    for AnsweredRequest { request, doubts } in open {
         let missing = request::missing(&request.props);
         let choice = json!({"type": "array", "items": {"enum": missing}, "uniqueItems": true});
         properties.insert(request.id.to_string(), choice);

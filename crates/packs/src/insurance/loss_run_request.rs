@@ -292,11 +292,11 @@ pub(super) async fn named(context: &ToolContext, args: &Map<String, Value>) -> R
     let id = text(args, "request_id").unwrap_or_default();
     let lists = "`GET /api/records/insurance.loss_run_request` lists them";
     let unknown = || ToolFailure::permanent(format!("there is no loss-run request {id:?}; {lists}"));
-    with_id(context, &id).await?.ok_or_else(unknown)
+    find_by_id(context, &id).await?.ok_or_else(unknown)
 }
 
 /// A request by its id.
-pub(super) async fn with_id(context: &ToolContext, id: &str) -> Result<Option<Record>, ToolFailure> {
+pub(super) async fn find_by_id(context: &ToolContext, id: &str) -> Result<Option<Record>, ToolFailure> {
     let Ok(id) = id.parse::<RecordId>() else { return Ok(None) };
     let found = context.records()?.record_by_id(context.scope, id).await?;
     Ok(found.filter(|record| record.kind == LOSS_RUN_REQUEST))

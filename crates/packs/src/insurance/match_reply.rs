@@ -72,7 +72,7 @@ async fn call(context: &ToolContext, _args: Map<String, Value>) -> Result<ToolOu
     let chosen = text(&context.state, CHOSEN);
     let requests = match (chosen.as_deref(), which::of(context, &mail).await?) {
         (Some(NONE), _) => return Ok(declined("a person says that it answers none of the requests")),
-        (Some(id), _) => match request::with_id(context, id).await? {
+        (Some(id), _) => match request::find_by_id(context, id).await? {
             Some(request) => vec![request],
             None => {
                 let (why, fitting) = (format!("there is no request {id:?}"), which::fitting(context).await?);

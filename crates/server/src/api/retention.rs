@@ -2,7 +2,7 @@
 
 use axum::Json;
 use kybern_core::error::Detail;
-use kybern_core::retention::{Kept, MAX_REASON};
+use kybern_core::retention::{MAX_REASON, RetentionKind};
 use kybern_core::time::Millis;
 use kybern_engine::task::TaskView;
 use serde::Deserialize;
@@ -61,7 +61,7 @@ pub(crate) struct PurgeBody {
     #[schema(minimum = 7, maximum = 36500)]
     older_than_days: u32,
     /// Only these kinds; all when not given.
-    #[schema(value_type = Option<Vec<Kept>>)]
+    #[schema(value_type = Option<Vec<RetentionKind>>)]
     kinds: Option<Vec<String>>,
     /// Only count it.
     #[serde(default, alias = "dry_run")]
@@ -81,7 +81,7 @@ pub(crate) async fn purge(
 ) -> ApiResult<Json<Value>> {
     let PurgeBody { older_than_days, kinds, dry_run } = body.value;
     let kinds = match kinds {
-        None => Kept::ALL.to_vec(),
+        None => RetentionKind::ALL.to_vec(),
         Some(names) => of_names(&names)?,
     };
     let removed = state.engine.removal().purge(&actor, &kinds, days(older_than_days), dry_run).await?;
@@ -95,11 +95,11 @@ pub(crate) fn days(number: u32) -> Millis {
     Millis(u64::from(number) * DAY)
 }
 
-fn of_names(names: &[String]) -> ApiResult<Vec<Kept>> {
-    let known = Kept::ALL.map(Kept::as_str).join(", ");
+fn of_names(names: &[String]) -> ApiResult<Vec<RetentionKind>> {
+    let known = RetentionKind::ALL.map(RetentionKind::as_str).join(", ");
     let (mut kinds, mut faults) = (Vec::new(), Vec::new());
     for (n, name) in names.iter().enumerate() {
-        match Kept::parse(name) {
+        match RetentionKind::parse(name) {
             Some(kind) => kinds.push(kind),
             None => faults.push(Detail::new(format!("/kinds/{n}"), format!("is no kind, take one of {known}"))),
         }

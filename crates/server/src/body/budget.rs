@@ -156,20 +156,20 @@ impl Budget {
     }
 
     /// A body of which nothing has arrived, or an answer before it is known how large it is.
-    pub(crate) fn open(&self, holder: Holder) -> Booking {
-        Booking { pools: Arc::clone(&self.0), holder, bytes: 0 }
+    pub(crate) fn open(&self, holder: Holder) -> ByteReservation {
+        ByteReservation { pools: Arc::clone(&self.0), holder, bytes: 0 }
     }
 }
 
 /// What is booked for one body, or answer; given back when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Booking {
+pub(crate) struct ByteReservation {
     pools: Arc<Pools>,
     holder: Holder,
     bytes: usize,
 }
 
-impl Booking {
+impl ByteReservation {
     /// Books what has arrived.
     ///
     /// # Errors
@@ -204,7 +204,7 @@ impl Booking {
     }
 }
 
-impl Drop for Booking {
+impl Drop for ByteReservation {
     fn drop(&mut self) {
         if self.bytes > 0 {
             self.pools.of(self.holder).give_back(self.holder, self.bytes);
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn what_is_booked_is_what_is_open() {
         let budget = Budget::new(2_000);
-        let mut open: Vec<Booking> = Vec::new();
+        let mut open: Vec<ByteReservation> = Vec::new();
         let mut refused = 0;
         let mut bytes = vec![0; 6_000];
         blake3::Hasher::new().finalize_xof().fill(&mut bytes);

@@ -78,11 +78,12 @@ impl ChatBody {
 /// A picture as it is attached to a message.
 fn picture(image: Image, n: usize) -> ApiResult<AttachmentRequest> {
     let Image::Data { media_type, data, .. } = image else {
-        let message = "an agent is shown a picture as a data URL, not by its address";
+        let message = "send an agent a picture as a data URL; a link is not fetched";
         return Err(Problem::invalid("/messages", message));
     };
-    let bytes =
-        STANDARD.decode(&*data).map_err(|_| Problem::invalid("/messages", "the data of a picture is no base64"))?;
+    let bytes = STANDARD
+        .decode(&*data)
+        .map_err(|_| Problem::invalid("/messages", "the data of a picture is not valid base64"))?;
     let kind = media_type.strip_prefix("image/").unwrap_or_default().to_owned();
     Ok(AttachmentRequest { filename: format!("picture-{n}.{kind}"), content_type: media_type, bytes: bytes.into() })
 }

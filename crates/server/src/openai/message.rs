@@ -1,7 +1,7 @@
 //! Messages as OpenAI's clients write them.
 
 use kybern_core::error::Detail;
-use kybern_core::model::{Image, ImageDetail, ModelMessage, Part, Reasoning, Role, ToolAnswer, ToolCall};
+use kybern_core::model::{Image, ImageDetail, ModelMessage, Part, Reasoning, Role, ToolCall, ToolResult};
 use kybern_core::policy::place::behind_scheme;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -155,7 +155,7 @@ fn message(n: usize, body: MessageBody, faults: &mut Vec<Detail>) -> Option<Mode
         };
         let content = ModelMessage { role, parts }.joined_text();
         let name = body.name.unwrap_or_default();
-        let answer = ToolAnswer { call_id, name, content, is_error: false };
+        let answer = ToolResult { call_id, name, content, is_error: false };
         return Some(ModelMessage { role, parts: vec![Part::ToolAnswer(answer)] });
     }
     for call in body.tool_calls.unwrap_or_default() {

@@ -1,6 +1,6 @@
 //! What retention answers.
 
-use kybern_core::retention::Kept;
+use kybern_core::retention::RetentionKind;
 use utoipa::ToSchema;
 
 /// What was removed, or would be.
@@ -18,7 +18,7 @@ pub struct PurgedSchema {
 #[schema(as = PurgedKind, rename_all = "camelCase")]
 pub struct PurgedKindSchema {
     /// The kind.
-    pub kind: Kept,
+    pub kind: RetentionKind,
     /// How much: trees of tasks count their tasks.
     pub count: u64,
 }

@@ -66,7 +66,7 @@ pub struct ToolAnswer {
     /// What a call costs; null for nothing.
     #[schema(required)]
     pub price: Option<ToolPrice>,
-    /// What the caller must hold.
+    /// The right that the caller needs.
     pub right: Right,
     /// How long one try may take.
     pub timeout_ms: Millis,

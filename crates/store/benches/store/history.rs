@@ -44,8 +44,10 @@ pub(crate) async fn measure(store: &Arc<dyn Store>) -> Medians {
     for _ in 0..CLAIMS {
         let Submitted::Queued(task) = store.submit(scope, rate::new_task(), None).await.unwrap() else { continue };
         let begun = Instant::now();
-        let claimed =
-            store.claim_due(&worker, &kybern_core::slots::SlotOffer::of(1), Millis(30_000), Wall.now()).await.unwrap();
+        let claimed = store
+            .claim_due(&worker, &kybern_core::slots::WorkerCapacity::of(1), Millis(30_000), Wall.now())
+            .await
+            .unwrap();
         claims.push(begun.elapsed());
         assert_eq!(claimed[0].task.id, task.id, "the one task that is due");
         let end = TaskEnding { status: TaskStatus::Completed, result: json!({}), error: None, current_step: None };

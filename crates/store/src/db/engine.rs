@@ -16,7 +16,7 @@ use super::postgres::Server;
 use super::sqlite::File;
 use super::{Pending, RowVisibility};
 use crate::error::{Result, StoreError};
-use crate::wake::Wake;
+use crate::wake::WakeListeners;
 
 /// How many stored plans are remembered; beyond it the memory is emptied, which costs a statement per plan.
 const REMEMBERED_PLANS: usize = 10_000;
@@ -28,7 +28,7 @@ const UNHEARD: Millis = Millis(500);
 pub(crate) struct StoreShared {
     pub(crate) keys: Arc<dyn Keys>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) wake: Wake,
+    pub(crate) wake: WakeListeners,
     pub(crate) plans: StoredPlans,
     pub(crate) known: StoreCache,
     pub(crate) commits: AtomicU64,
@@ -47,7 +47,7 @@ impl StoreShared {
     ) -> Arc<Self> {
         let known = StoreCache::new(statement_timeout.is_some().then_some(UNHEARD));
         let patience = Patience::new(statement_timeout.unwrap_or(super::LONGEST));
-        let (wake, plans, commits) = (Wake::default(), StoredPlans::default(), AtomicU64::new(0));
+        let (wake, plans, commits) = (WakeListeners::default(), StoredPlans::default(), AtomicU64::new(0));
         Arc::new(Self { keys, clock, wake, plans, known, commits, patience, cannot_keep_alive: AtomicBool::new(false) })
     }
 }

@@ -10,7 +10,7 @@ use kybern_core::audit::AuditEvent;
 use kybern_core::error::Result as PortResult;
 use kybern_core::id::TaskId;
 use kybern_core::ports::{IdentityStore, RetentionStore};
-use kybern_core::retention::{Kept, KeptTenant, Purge, PurgeStep, TaskHold};
+use kybern_core::retention::{KeptTenant, Purge, PurgeStep, RetentionKind, TaskHold};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::json;
@@ -67,14 +67,16 @@ impl PurgeUnit {
 async fn purge(tx: &mut Tx, asked: &PurgeUnit) -> Result<PurgeStep> {
     let (scope, before) = (asked.scope, asked.purge.before);
     let step = match asked.purge.kept {
-        Kept::Files => files::rows(tx, asked).await?,
-        Kept::Chats => chats::purge(tx, asked).await?,
-        Kept::Tasks => trees::purge(tx, asked).await?,
-        Kept::Messages => {
+        RetentionKind::Files => files::rows(tx, asked).await?,
+        RetentionKind::Chats => chats::purge(tx, asked).await?,
+        RetentionKind::Tasks => trees::purge(tx, asked).await?,
+        RetentionKind::Messages => {
             rows(tx, asked, [&MESSAGES, &MESSAGES_COUNT], args![scope, asked.first_young(), before, BATCH]).await?
         }
-        Kept::Jobs => rows(tx, asked, [&JOBS, &JOBS_COUNT], args![scope, asked.first_young(), before, BATCH]).await?,
-        Kept::IdempotencyKeys => rows(tx, asked, [&KEYS, &KEYS_COUNT], args![scope, before, BATCH]).await?,
+        RetentionKind::Jobs => {
+            rows(tx, asked, [&JOBS, &JOBS_COUNT], args![scope, asked.first_young(), before, BATCH]).await?
+        }
+        RetentionKind::IdempotencyKeys => rows(tx, asked, [&KEYS, &KEYS_COUNT], args![scope, before, BATCH]).await?,
     };
     note(tx, asked, step.count).await?;
     Ok(step)
@@ -126,7 +128,7 @@ impl<D: 'static> RetentionStore for SqlStore<D> {
     ) -> PortResult<PurgeStep> {
         let asked = PurgeUnit { scope, purge: what.clone(), after: after.map(str::to_owned), at };
         match self.folder() {
-            Some(folder) if what.kept == Kept::Files => Ok(files::in_folder(self, folder, asked).await?),
+            Some(folder) if what.kept == RetentionKind::Files => Ok(files::in_folder(self, folder, asked).await?),
             _ => Ok(self.write(scope, asked, |tx, asked| Box::pin(purge(tx, asked))).await?),
         }
     }

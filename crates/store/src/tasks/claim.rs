@@ -2,7 +2,7 @@
 
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::ports::Heartbeat;
-use kybern_core::slots::{SlotOffer, WaitingTenant};
+use kybern_core::slots::{WaitingTenant, WorkerCapacity};
 use kybern_core::task::{Claimed, Lease, Task, WorkerId};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -29,7 +29,7 @@ statements! {
 #[derive(Debug)]
 pub(super) struct ClaimRequest {
     pub(super) worker: WorkerId,
-    pub(super) offer: SlotOffer,
+    pub(super) offer: WorkerCapacity,
     pub(super) lease: Millis,
     pub(super) now: Timestamp,
 }
@@ -55,7 +55,7 @@ pub(crate) async fn longest_due(tx: &mut Tx, now: Timestamp) -> Result<Option<Ti
 pub(crate) async fn allotted(
     tx: &mut Tx,
     waiting: &'static Sql,
-    offer: &SlotOffer,
+    offer: &WorkerCapacity,
     now: Timestamp,
 ) -> Result<Vec<(TenantId, u32)>> {
     Ok(offer.allot(&due(tx, waiting, now).await?))

@@ -24,7 +24,7 @@ use kybern_core::money::Usage;
 use kybern_core::plan::{FrozenPlan, PlanHash, StepId};
 use kybern_core::ports::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore, UnreadableRow};
 use kybern_core::record::StoredLink;
-use kybern_core::slots::SlotOffer;
+use kybern_core::slots::WorkerCapacity;
 use kybern_core::task::{
     Attachment, Attempt, Claimed, Commit, CommitRefused, Committed, JournalRow, Lease, NewTask, Signal, Submitted,
     Task, TaskStatus, Wait, WorkerId,
@@ -69,7 +69,7 @@ impl<D: 'static> TaskStore for SqlStore<D> {
     async fn claim_due(
         &self,
         worker: &WorkerId,
-        offer: &SlotOffer,
+        offer: &WorkerCapacity,
         lease: Millis,
         now: Timestamp,
     ) -> Result<Vec<Claimed>> {

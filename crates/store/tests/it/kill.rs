@@ -130,10 +130,15 @@ async fn leases_of_the_killed_process_are_taken_over() {
     let worker = kybern_core::task::WorkerId::new("second");
     let length = kybern_core::time::Millis::from_secs(30);
     assert!(
-        store.claim_due(&worker, &kybern_core::slots::SlotOffer::of(100), length, work::NOW).await.unwrap().is_empty()
+        store
+            .claim_due(&worker, &kybern_core::slots::WorkerCapacity::of(100), length, work::NOW)
+            .await
+            .unwrap()
+            .is_empty()
     );
     assert!(store.take_over(work::NOW).await.unwrap() > 0);
-    let claimed = store.claim_due(&worker, &kybern_core::slots::SlotOffer::of(1), length, work::NOW).await.unwrap();
+    let claimed =
+        store.claim_due(&worker, &kybern_core::slots::WorkerCapacity::of(1), length, work::NOW).await.unwrap();
     assert_eq!(claimed[0].recovered_from.as_ref().map(|from| from.as_str()), Some("w"));
     assert_eq!(claimed[0].task.recoveries, 1);
 }

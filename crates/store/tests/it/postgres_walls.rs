@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::ports::{AuditStore as _, BlobStore as _, IdSource as _, RetentionStore as _, TaskStore as _};
-use kybern_core::retention::{Kept, Purge};
+use kybern_core::retention::{Purge, RetentionKind};
 use kybern_core::time::Timestamp;
 use kybern_testkit::{SimClock, actors};
 use sqlx::{AssertSqlSafe, PgConnection};
@@ -227,7 +227,7 @@ async fn an_owner_without_special_rights_is_enough() {
     store.commit(&over, work::rows(&[1]).into()).await.unwrap();
     store.commit(&over, work::ended().into()).await.unwrap();
     store.put_blob(work::home(), Bytes::from_static(b"of nobody")).await.unwrap();
-    for kept in [Kept::Tasks, Kept::Files] {
+    for kept in [RetentionKind::Tasks, RetentionKind::Files] {
         let purge = Purge { kept, before: Timestamp::from_millis(i64::MAX >> 16), holds: Vec::new(), dry_run: false };
         assert_eq!(store.purge(work::home(), &purge, None, work::NOW).await.unwrap().count, 1, "{kept:?}");
     }

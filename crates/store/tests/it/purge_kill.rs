@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use kybern_core::audit::ChainVerifier;
 use kybern_core::id::TaskId;
 use kybern_core::ports::{IdSource as _, Keys as _, Store};
-use kybern_core::retention::{Kept, Purge};
+use kybern_core::retention::{Purge, RetentionKind};
 use kybern_core::task::NewTask;
 use kybern_core::time::Millis;
 use kybern_testkit::TestKeys;
@@ -19,7 +19,7 @@ const CHILD: &str = "KYBERN_TEST_PURGE_CHILD";
 const TREES: usize = 150;
 
 fn tasks() -> Purge {
-    Purge { kept: Kept::Tasks, before: work::NOW.plus(Millis(1)), holds: Vec::new(), dry_run: false }
+    Purge { kept: RetentionKind::Tasks, before: work::NOW.plus(Millis(1)), holds: Vec::new(), dry_run: false }
 }
 
 /// Runs the removal to its end, and tells of each transaction when it is done.

@@ -5,7 +5,7 @@ use kybern_core::error::ErrorCode;
 use kybern_core::id::{ChatId, MessageId, TaskId, UserId};
 use kybern_core::model::{ModelMessage, Role};
 use kybern_core::retention::TaskHold;
-use kybern_core::slots::SlotOffer;
+use kybern_core::slots::WorkerCapacity;
 use kybern_core::task::{
     Channel, Commit, Effect, Lease, NewChild, NewKind, NewTask, Submitted, TaskChange, TaskStatus, WorkerId,
 };
@@ -143,7 +143,7 @@ pub async fn a_turn_that_failed_is_taken_again_in_its_place_as_long_as_nothing_e
     // What is said meanwhile comes after it.
     let second = w.turn(chat, "are you there?");
     let waiting = waits(w.take_turn(&home, second.clone()).await);
-    let claimed = w.store().claim_due(&WorkerId::new("w"), &SlotOffer::of(10), LONG, w.now()).await.unwrap();
+    let claimed = w.store().claim_due(&WorkerId::new("w"), &WorkerCapacity::of(10), LONG, w.now()).await.unwrap();
     assert_eq!(claimed.iter().map(|claimed| claimed.lease.task()).collect::<Vec<_>>(), [id]);
     let failed = Commit { effects: answer("it broke again"), ..w.changes(end(TaskStatus::Failed)) };
     w.commit(&claimed[0].lease, failed).await;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures::future::join_all;
 use kybern_core::id::{TaskId, TenantId};
-use kybern_core::slots::{SlotOffer, TenantShare};
+use kybern_core::slots::{TenantShare, WorkerCapacity};
 use kybern_core::task::{NewTask, TaskStatus, WorkerId};
 use kybern_core::time::Millis;
 
@@ -77,7 +77,7 @@ pub async fn eight_workers_never_claim_the_same_task(h: Harness) {
         async move {
             let (me, mut mine) = (WorkerId::new(&format!("worker {n}")), Vec::new());
             loop {
-                let found = store.claim_due(&me, &SlotOffer::of(4), LONG, now).await.unwrap();
+                let found = store.claim_due(&me, &WorkerCapacity::of(4), LONG, now).await.unwrap();
                 if found.is_empty() {
                     return mine;
                 }
@@ -136,7 +136,7 @@ async fn due_since(w: &World, home: &Home, seconds: impl IntoIterator<Item = u64
 }
 
 /// What is claimed of each tenant, in order.
-async fn shared(w: &World, offer: &SlotOffer) -> BTreeMap<TenantId, Vec<TaskId>> {
+async fn shared(w: &World, offer: &WorkerCapacity) -> BTreeMap<TenantId, Vec<TaskId>> {
     let mut by_tenant: BTreeMap<TenantId, Vec<TaskId>> = BTreeMap::new();
     for claimed in w.store().claim_due(&WorkerId::new("w"), offer, LONG, w.now()).await.unwrap() {
         assert_eq!(claimed.lease.scope().tenant(), claimed.task.tenant);
@@ -152,12 +152,12 @@ pub async fn a_tenant_that_floods_is_not_in_front_of_the_others(h: Harness) {
     let flooding = due_since(&w, &flood, 100..130).await;
     let waiting = due_since(&w, &second, [5, 50, 20]).await;
     let last = due_since(&w, &third, [1]).await;
-    let first = shared(&w, &SlotOffer::of(4)).await;
+    let first = shared(&w, &WorkerCapacity::of(4)).await;
     assert_eq!(first[&a], flooding[..2], "it has waited longest");
     assert_eq!((&first[&b], &first[&c]), (&waiting[..1].to_vec(), &last));
-    let next = shared(&w, &SlotOffer::of(4)).await;
+    let next = shared(&w, &WorkerCapacity::of(4)).await;
     assert_eq!((&next[&a], &next[&b]), (&flooding[2..4].to_vec(), &waiting[1..].to_vec()));
-    assert_eq!(shared(&w, &SlotOffer::of(40)).await, BTreeMap::from([(a, flooding[4..].to_vec())]));
+    assert_eq!(shared(&w, &WorkerCapacity::of(40)).await, BTreeMap::from([(a, flooding[4..].to_vec())]));
 }
 
 pub async fn who_holds_fewer_slots_comes_first(h: Harness) {
@@ -166,7 +166,7 @@ pub async fn who_holds_fewer_slots_comes_first(h: Harness) {
     let (a, b) = (home.scope.tenant(), other.scope.tenant());
     let old = due_since(&w, &home, 100..110).await;
     let new = due_since(&w, &other, 1..4).await;
-    let offer = |held: u32| SlotOffer { held: BTreeMap::from([(a, held)]), ..SlotOffer::of(2) };
+    let offer = |held: u32| WorkerCapacity { held: BTreeMap::from([(a, held)]), ..WorkerCapacity::of(2) };
     assert_eq!(shared(&w, &offer(2)).await, BTreeMap::from([(b, new[..2].to_vec())]));
     let one_each = shared(&w, &offer(0)).await;
     assert_eq!((&one_each[&a][..], &one_each[&b][..]), (&old[..1], &new[2..]));
@@ -178,7 +178,8 @@ pub async fn a_tenant_gets_no_more_than_its_share(h: Harness) {
     let (a, b) = (home.scope.tenant(), other.scope.tenant());
     due_since(&w, &home, 100..130).await;
     let share = TenantShare::default();
-    let offer = |held: u32, free| SlotOffer { share, held: BTreeMap::from([(a, held)]), ..SlotOffer::of(free) };
+    let offer =
+        |held: u32, free| WorkerCapacity { share, held: BTreeMap::from([(a, held)]), ..WorkerCapacity::of(free) };
     let first = shared(&w, &offer(0, 16)).await;
     assert_eq!(first.iter().map(|(tenant, tasks)| (*tenant, tasks.len())).collect::<Vec<_>>(), [(a, 12)]);
     assert!(shared(&w, &offer(12, 4)).await.is_empty(), "the rest is for others");

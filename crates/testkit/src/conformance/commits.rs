@@ -2,7 +2,7 @@
 
 use kybern_core::money::{NanoUsd, Tokens, Usage};
 use kybern_core::record::Expect;
-use kybern_core::slots::SlotOffer;
+use kybern_core::slots::WorkerCapacity;
 use kybern_core::task::{Commit, CommitRefused, Effect, TaskChange, TaskStatus};
 use serde_json::json;
 
@@ -72,7 +72,7 @@ pub async fn a_refused_commit_writes_nothing(h: Harness) {
     assert!(w.store().journal(home.scope, lease.task(), 0, 10).await.unwrap().is_empty());
     assert_eq!(w.store().record(home.scope, "test.thing", "good").await.unwrap(), None);
     assert_eq!(w.store().task(home.scope, child_id).await.unwrap(), None);
-    assert!(w.store().claim_jobs(lease.worker(), &SlotOffer::of(10), LONG, w.now()).await.unwrap().is_empty());
+    assert!(w.store().claim_jobs(lease.worker(), &WorkerCapacity::of(10), LONG, w.now()).await.unwrap().is_empty());
     w.commit(&lease, Commit { rows: vec![w.row(1)], ..w.blank() }).await;
 }
 

@@ -13,7 +13,7 @@ use kybern_core::job::NewJob;
 use kybern_core::plan::{FrozenPlan, StepId, StepSpec};
 use kybern_core::ports::{IdSource as _, Page, Store};
 use kybern_core::record::{ArtifactLink, ArtifactRole, Expect, Merge, PutRecord};
-use kybern_core::slots::SlotOffer;
+use kybern_core::slots::WorkerCapacity;
 use kybern_core::task::{
     AttachmentSource, Attempt, Channel, Claimed, Commit, CommitRefused, Committed, Delegation, Effect, EffectClass,
     JournalEntry, JournalRow, Lease, NewAttachment, NewKind, NewTask, Signal, StepError, StepOutcome, Submitted, Task,
@@ -187,7 +187,7 @@ impl World {
     pub(super) async fn claim(&self, worker: &str, limit: u32) -> Vec<Claimed> {
         let now = self.now();
         self.store()
-            .claim_due(&WorkerId::new(worker), &SlotOffer::of(limit), LONG, now)
+            .claim_due(&WorkerId::new(worker), &WorkerCapacity::of(limit), LONG, now)
             .await
             .expect("a claim is answered")
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kybern_core::id::JobId;
 use kybern_core::job::{ClaimedJob, JobEnd, NewJob};
-use kybern_core::slots::{SlotOffer, TenantShare};
+use kybern_core::slots::{TenantShare, WorkerCapacity};
 use kybern_core::task::{Effect, WorkerId};
 use kybern_core::time::Millis;
 use serde_json::json;
@@ -26,7 +26,7 @@ async fn enqueue(w: &World, home: &Home, job: &NewJob) -> bool {
 }
 
 async fn claim(w: &World, lease: Millis) -> Vec<ClaimedJob> {
-    w.store().claim_jobs(&WorkerId::new("w"), &SlotOffer::of(10), lease, w.now()).await.unwrap()
+    w.store().claim_jobs(&WorkerId::new("w"), &WorkerCapacity::of(10), lease, w.now()).await.unwrap()
 }
 
 async fn claim_one(w: &World, lease: Millis) -> ClaimedJob {
@@ -181,7 +181,7 @@ pub async fn jobs_are_shared_out_among_tenants(h: Harness) {
     for job in &late {
         enqueue(&w, &other, job).await;
     }
-    let claim = async |offer: SlotOffer| {
+    let claim = async |offer: WorkerCapacity| {
         let claimed = w.store().claim_jobs(&WorkerId::new("w"), &offer, LONG, w.now()).await.unwrap();
         let of_flood = claimed.iter().filter(|job| job.scope().tenant() == flood.scope.tenant()).count();
         let others = claimed.iter().filter(|job| job.scope().tenant() != flood.scope.tenant()).map(|job| job.id);
@@ -189,13 +189,13 @@ pub async fn jobs_are_shared_out_among_tenants(h: Harness) {
     };
     let holding = |held, limit, free| {
         let held = BTreeMap::from([(flood.scope.tenant(), held)]);
-        SlotOffer { free, share: TenantShare::default(), held, ..SlotOffer::of(limit) }
+        WorkerCapacity { free, share: TenantShare::default(), held, ..WorkerCapacity::of(limit) }
     };
     assert_eq!(claim(holding(1, 1, 8)).await, (0, vec![late[0].id]));
     assert_eq!(claim(holding(0, 2, 8)).await, (1, vec![late[1].id]));
     assert_eq!(claim(holding(0, 16, 16)).await, (12, vec![]), "its share, and the rest is for others");
     assert_eq!(claim(holding(12, 4, 4)).await, (0, vec![]));
-    assert_eq!(claim(SlotOffer::of(40)).await, (17, vec![]));
+    assert_eq!(claim(WorkerCapacity::of(40)).await, (17, vec![]));
 }
 
 pub async fn eight_workers_never_claim_the_same_job(h: Harness) {
@@ -204,10 +204,13 @@ pub async fn eight_workers_never_claim_the_same_job(h: Harness) {
         enqueue(&w, &home, &job(&w, None, 1)).await;
     }
     let now = w.now();
-    let claims = (0..8).map(|n| {
-        let store = w.shared();
-        async move { store.claim_jobs(&WorkerId::new(&format!("w{n}")), &SlotOffer::of(10), LONG, now).await.unwrap() }
-    });
+    let claims =
+        (0..8).map(|n| {
+            let store = w.shared();
+            async move {
+                store.claim_jobs(&WorkerId::new(&format!("w{n}")), &WorkerCapacity::of(10), LONG, now).await.unwrap()
+            }
+        });
     let mut ids: Vec<JobId> = futures::future::join_all(claims).await.into_iter().flatten().map(|job| job.id).collect();
     loop {
         let rest = claim(&w, LONG).await;

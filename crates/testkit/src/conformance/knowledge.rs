@@ -6,7 +6,7 @@ use kybern_core::job::NewJob;
 use kybern_core::knowledge::{Indexed, IndexedPiece, KnowledgeAct, KnowledgeDocument, KnowledgeStatus};
 use kybern_core::model::Vector;
 use kybern_core::ports::{KnowledgeFilter, KnowledgeSize};
-use kybern_core::slots::SlotOffer;
+use kybern_core::slots::WorkerCapacity;
 use kybern_core::task::WorkerId;
 use serde_json::json;
 
@@ -75,7 +75,7 @@ pub async fn a_document_comes_with_its_job_and_is_found_when_it_is_published(h: 
     let (w, home) = World::new(h).await;
     let new = add(&w, &home, "Terms \"2026\"").await;
     assert_eq!(w.store().document(home.scope, new.id).await.unwrap(), Some(new.clone()));
-    let jobs = w.store().claim_jobs(&WorkerId::new("w"), &SlotOffer::of(10), LONG, w.now()).await.unwrap();
+    let jobs = w.store().claim_jobs(&WorkerId::new("w"), &WorkerCapacity::of(10), LONG, w.now()).await.unwrap();
     assert_eq!(jobs.iter().map(|job| job.payload.clone()).collect::<Vec<_>>(), [json!({"id": new.id})]);
     assert!(end(&w, &home, &new, &pieces(&["first", "second"])).await);
     let ready = w.store().document(home.scope, new.id).await.unwrap().unwrap();

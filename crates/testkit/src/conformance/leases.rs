@@ -4,7 +4,7 @@ use kybern_core::id::JobId;
 use kybern_core::job::NewJob;
 use kybern_core::ports::Heartbeat;
 use kybern_core::record::Expect;
-use kybern_core::slots::SlotOffer;
+use kybern_core::slots::WorkerCapacity;
 use kybern_core::task::{Commit, Effect, NewTask, TaskStatus, WorkerId};
 use kybern_core::time::Millis;
 use serde_json::json;
@@ -90,7 +90,7 @@ pub async fn what_runs_is_not_taken_although_its_lease_is_over(h: Harness) {
     let (w, home) = World::new(h).await;
     let running = w.leased_as(&home, w.new_task(), "sleepy", SHORT).await.lease;
     let orphan = w.leased_as(&home, w.new_task(), "sleepy", SHORT).await.lease;
-    let offer = SlotOffer { running: vec![w.id(), running.task().as_uuid()], ..SlotOffer::of(10) };
+    let offer = WorkerCapacity { running: vec![w.id(), running.task().as_uuid()], ..WorkerCapacity::of(10) };
     let look = async || {
         let found = w.store().claim_due(&WorkerId::new("sleepy"), &offer, LONG, w.now()).await.unwrap();
         let found: Vec<_> = found.iter().map(|claimed| claimed.task.id).collect();
@@ -177,7 +177,7 @@ pub async fn what_a_clock_ahead_has_queued_is_due(h: Harness) {
     let taken = w.store().take_over(w.now()).await.unwrap() + w.store().take_over_jobs(w.now()).await.unwrap();
     assert_eq!(taken, if w.harness.db_clock { 0 } else { 2 });
     w.claim_only("w", queued).await;
-    let jobs = w.store().claim_jobs(&WorkerId::new("w"), &SlotOffer::of(10), LONG, w.now()).await.unwrap();
+    let jobs = w.store().claim_jobs(&WorkerId::new("w"), &WorkerCapacity::of(10), LONG, w.now()).await.unwrap();
     let ids: Vec<JobId> = jobs.into_iter().map(|job| job.id).collect();
     assert_eq!(ids, [job.id], "what is to be done in an hour waits");
 }
@@ -235,7 +235,7 @@ pub async fn what_was_due_before_the_clock_was_set_back_is_due(h: Harness) {
     assert_eq!(w.store().set_back(late, early).await.unwrap(), 2);
     assert_eq!(w.store().set_jobs_back(late, early).await.unwrap(), 2);
     w.claim_only("w", queued).await;
-    let jobs = w.store().claim_jobs(&WorkerId::new("w"), &SlotOffer::of(10), LONG, w.now()).await.unwrap();
+    let jobs = w.store().claim_jobs(&WorkerId::new("w"), &WorkerCapacity::of(10), LONG, w.now()).await.unwrap();
     assert_eq!(jobs.into_iter().map(|job| job.id).collect::<Vec<_>>(), [due.id]);
     // The lease is as long as it was.
     w.harness.clock.set(early.plus(LONG).minus(Millis(1)));
@@ -246,7 +246,7 @@ pub async fn what_was_due_before_the_clock_was_set_back_is_due(h: Harness) {
     // What waits, waits for as long as it would have.
     let due_at = async |at| {
         w.harness.clock.set(at);
-        let jobs = w.store().claim_jobs(&WorkerId::new("w"), &SlotOffer::of(10), LONG, at).await.unwrap();
+        let jobs = w.store().claim_jobs(&WorkerId::new("w"), &WorkerCapacity::of(10), LONG, at).await.unwrap();
         jobs.into_iter().any(|job| job.id == later.id)
     };
     assert!(!due_at(early.plus(HOUR).minus(Millis(1))).await && due_at(early.plus(HOUR)).await);

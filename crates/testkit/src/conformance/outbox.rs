@@ -8,7 +8,7 @@ use kybern_core::job::NewJob;
 use kybern_core::outbox::{Dispatch, NewOutbox, OutboxChannel, OutboxStatus, SEND_JOB};
 use kybern_core::plan::StepId;
 use kybern_core::ports::OpenWork;
-use kybern_core::slots::SlotOffer;
+use kybern_core::slots::WorkerCapacity;
 use kybern_core::task::{
     Commit, Effect, JournalEntry, JournalRow, Lease, StepOutcome, StepStatus, TaskChange, TaskStatus, WorkerId,
 };
@@ -46,7 +46,7 @@ pub async fn outbox_row_and_its_job_come_with_the_commit(h: Harness) {
     let task = w.store().task(home.scope, lease.task()).await.unwrap().unwrap();
     assert_eq!(stored.trace_id, Some(task.trace_id));
     assert_eq!((stored.attempts, stored.error, stored.created_at, stored.sent_at), (0, None, at, None));
-    let jobs = w.store().claim_jobs(&WorkerId::new("w"), &SlotOffer::of(10), LONG, w.now()).await.unwrap();
+    let jobs = w.store().claim_jobs(&WorkerId::new("w"), &WorkerCapacity::of(10), LONG, w.now()).await.unwrap();
     let told: Vec<_> = jobs.iter().map(|job| (job.kind.as_str(), job.payload.clone(), job.scope())).collect();
     assert_eq!(told, [("outbox.send", json!({"outboxId": message.id}), home.scope)]);
 }
@@ -77,7 +77,8 @@ pub async fn a_message_that_came_to_its_end_is_sent_again_as_often_as_somebody_w
     let (w, home) = World::new(h).await;
     let lease = w.leased(&home, "w").await;
     let id = send(&w, &lease).await.id;
-    let claimed = async || w.store().claim_jobs(&WorkerId::new("w"), &SlotOffer::of(10), LONG, w.now()).await.unwrap();
+    let claimed =
+        async || w.store().claim_jobs(&WorkerId::new("w"), &WorkerCapacity::of(10), LONG, w.now()).await.unwrap();
     let job = || NewJob { kind: SEND_JOB.to_owned(), payload: json!({ "outboxId": id }), ..w.job() };
     let again = async |from| w.store().send_again(home.scope, id, from, job(), w.event("outbox.retry"), w.now()).await;
     let (pending, kept) = (OutboxStatus::Pending, OutboxStatus::Kept);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kybern_core::money::{NanoUsd, Tokens, Usage};
 use kybern_core::plan::StepId;
 use kybern_core::record::Expect;
-use kybern_core::slots::SlotOffer;
+use kybern_core::slots::WorkerCapacity;
 use kybern_core::task::{
     Commit, CommitRefused, Committed, Effect, JournalRow, Lease, NewChild, NewTask, Task, TaskChange, TaskStatus,
     WorkerId,
@@ -97,7 +97,7 @@ pub async fn a_commit_that_was_written_is_answered_and_written_no_second_time(h:
         }
         jobs += 2;
     }
-    let found = w.store().claim_jobs(&WorkerId::new("w"), &SlotOffer::of(100), LONG, w.now()).await.unwrap();
+    let found = w.store().claim_jobs(&WorkerId::new("w"), &WorkerCapacity::of(100), LONG, w.now()).await.unwrap();
     assert_eq!(found.len(), jobs, "one of its own and one that sends its message, for each commit");
 }
 

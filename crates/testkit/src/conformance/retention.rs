@@ -5,8 +5,8 @@ use kybern_core::error::{ErrorCode, Result};
 use kybern_core::job::{JobEnd, NewJob};
 use kybern_core::outbox::OutboxStatus;
 use kybern_core::ports::Idempotent;
-use kybern_core::retention::{Kept, Purge, PurgePass, Purged};
-use kybern_core::slots::SlotOffer;
+use kybern_core::retention::{Purge, PurgePass, Purged, RetentionKind};
+use kybern_core::slots::WorkerCapacity;
 use kybern_core::task::{Effect, TaskStatus, WorkerId, limits};
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use super::jobs::dead_jobs;
 use super::{FullHarness, Harness, Home, World};
 
 /// A removal of all that is over by now.
-pub(super) fn all(w: &World, kept: Kept) -> Purge {
+pub(super) fn all(w: &World, kept: RetentionKind) -> Purge {
     Purge { kept, before: w.now().plus(HOUR), holds: Vec::new(), dry_run: false }
 }
 
@@ -38,7 +38,7 @@ async fn enqueue(w: &World, home: &Home, key: &str) {
 
 /// Ends every job that is due in this way.
 async fn end_jobs(w: &World, end: JobEnd) -> usize {
-    let jobs = w.store().claim_jobs(&WorkerId::new("w"), &SlotOffer::of(1000), LONG, w.now()).await.unwrap();
+    let jobs = w.store().claim_jobs(&WorkerId::new("w"), &WorkerCapacity::of(1000), LONG, w.now()).await.unwrap();
     for job in &jobs {
         assert!(w.store().finish_job(job, end.clone(), w.now()).await.unwrap());
     }
@@ -62,13 +62,13 @@ pub async fn ended_jobs_are_removed_and_open_ones_stay(h: Harness) {
     assert_eq!(end_jobs(&w, JobEnd::Dead { error: "no".to_owned() }).await, 1);
     enqueue(&w, &home, "later").await;
     assert_eq!(end_jobs(&w, JobEnd::Retry { error: "busy".to_owned(), due_at: w.now() }).await, 1);
-    let long_ago = Purge { before: w.now().minus(HOUR), ..all(&w, Kept::Jobs) };
+    let long_ago = Purge { before: w.now().minus(HOUR), ..all(&w, RetentionKind::Jobs) };
     assert_eq!(purge(&w, &long_ago).await, [], "nothing is that old");
-    let mut purged = purge(&w, &all(&w, Kept::Jobs)).await;
+    let mut purged = purge(&w, &all(&w, RetentionKind::Jobs)).await;
     purged.sort_by_key(|purged| purged.count);
     let counts: Vec<_> = purged.iter().map(|purged| (purged.tenant, purged.count)).collect();
     assert_eq!(counts, [(other.scope.tenant(), 1), (home.scope.tenant(), 2)]);
-    assert_eq!(purge(&w, &all(&w, Kept::Jobs)).await, []);
+    assert_eq!(purge(&w, &all(&w, RetentionKind::Jobs)).await, []);
     assert_eq!(dead_jobs(&w).await, 0);
     assert_eq!(audited(&w, &home).await, [json!(["jobs", 2])]);
     assert_eq!(audited(&w, &other).await, [json!(["jobs", 1])]);
@@ -96,10 +96,10 @@ pub async fn messages_with_an_end_are_removed_and_open_ones_stay(h: Harness) {
             assert!(w.store().move_outbox(home.scope, id, (pending, end), None, None, w.now()).await.unwrap());
         }
     }
-    let long_ago = Purge { before: w.now().minus(HOUR), ..all(&w, Kept::Messages) };
+    let long_ago = Purge { before: w.now().minus(HOUR), ..all(&w, RetentionKind::Messages) };
     assert_eq!(purge(&w, &long_ago).await, []);
     let removed = Purged { tenant: home.scope.tenant(), count: 4 };
-    assert_eq!(purge(&w, &all(&w, Kept::Messages)).await, [removed]);
+    assert_eq!(purge(&w, &all(&w, RetentionKind::Messages)).await, [removed]);
     let left = w.store().outbox(home.scope, None, None, 50).await.unwrap().items;
     let mut left: Vec<_> = left.iter().map(|message| message.status.as_str()).collect();
     left.sort_unstable();
@@ -113,13 +113,13 @@ pub async fn what_is_on_hold_is_never_removed(h: Harness) {
     enqueue(&w, &home, "a").await;
     enqueue(&w, &other, "a").await;
     assert_eq!(end_jobs(&w, JobEnd::Done).await, 2);
-    let holding = |names: [&str; 2]| Purge { holds: names.map(str::to_owned).to_vec(), ..all(&w, Kept::Jobs) };
+    let holding = |names: [&str; 2]| Purge { holds: names.map(str::to_owned).to_vec(), ..all(&w, RetentionKind::Jobs) };
     let misspelt = tried(&w, &holding(["Tenant first", "secnd"]), w.now()).await;
     assert_eq!(misspelt.unwrap_err().code(), ErrorCode::NotFound, "a hold on nobody removes nothing");
     assert_eq!(purge(&w, &holding(["Tenant first", "second"])).await, []);
-    let hold = Purge { holds: vec!["second".to_owned()], ..all(&w, Kept::Jobs) };
+    let hold = Purge { holds: vec!["second".to_owned()], ..all(&w, RetentionKind::Jobs) };
     assert_eq!(purge(&w, &hold).await, [Purged { tenant: home.scope.tenant(), count: 1 }]);
-    assert_eq!(purge(&w, &all(&w, Kept::Jobs)).await, [Purged { tenant: other.scope.tenant(), count: 1 }]);
+    assert_eq!(purge(&w, &all(&w, RetentionKind::Jobs)).await, [Purged { tenant: other.scope.tenant(), count: 1 }]);
 }
 
 pub async fn tenants_have_times_of_their_own(h: Harness) {
@@ -127,7 +127,7 @@ pub async fn tenants_have_times_of_their_own(h: Harness) {
     let other = w.tenant("second").await;
     let round = async |own: &[(&str, Option<Timestamp>)], before: Option<Timestamp>| -> Result<Vec<Purged>> {
         let own = own.iter().map(|(name, before)| ((*name).to_owned(), *before)).collect();
-        let mut round = PurgePass::begin_with(w.store(), all(&w, Kept::Jobs), &own, before, w.now()).await?;
+        let mut round = PurgePass::begin_with(w.store(), all(&w, RetentionKind::Jobs), &own, before, w.now()).await?;
         while round.step(w.store()).await?.is_some() {}
         Ok(round.purged())
     };
@@ -167,10 +167,10 @@ pub async fn a_large_removal_is_many_small_ones(h: Harness) {
         enqueue(&w, &home, &n.to_string()).await;
     }
     while end_jobs(&w, JobEnd::Done).await > 0 {}
-    assert_eq!(purge(&w, &all(&w, Kept::Jobs)).await, [Purged { tenant: home.scope.tenant(), count: 250 }]);
+    assert_eq!(purge(&w, &all(&w, RetentionKind::Jobs)).await, [Purged { tenant: home.scope.tenant(), count: 250 }]);
     let counts: i64 = audited(&w, &home).await.iter().map(|told| told[1].as_i64().unwrap()).sum();
     assert_eq!(counts, 250);
-    let again = async || tried(&w, &all(&w, Kept::Jobs), w.now().plus(Millis(1))).await.unwrap();
+    let again = async || tried(&w, &all(&w, RetentionKind::Jobs), w.now().plus(Millis(1))).await.unwrap();
     assert_eq!(again().await, []);
 }
 
@@ -186,7 +186,7 @@ pub async fn expired_idempotency_keys_are_removed_and_live_ones_stay(h: FullHarn
     }
     let long_before = w.now().minus(Millis(limits::KEY_LIFE.0 + 1));
     w.store().take_key(home.scope, name("never"), "body", Some(w.id()), long_before).await.unwrap();
-    let keys = all(&w, Kept::IdempotencyKeys);
+    let keys = all(&w, RetentionKind::IdempotencyKeys);
     let long_ago = Purge { before: w.now().minus(HOUR), ..keys.clone() };
     assert_eq!(purge(&w, &long_ago).await, []);
     assert_eq!(purge(&w, &keys).await, [Purged { tenant: home.scope.tenant(), count: 2 }]);
@@ -206,7 +206,13 @@ pub async fn a_dry_run_counts_and_removes_nothing(h: FullHarness) {
     let long_before = w.now().minus(Millis(limits::KEY_LIFE.0 + 1));
     w.store().take_key(home.scope, ("user:1", "POST /", "k"), "body", Some(w.id()), long_before).await.unwrap();
     let chat = w.chat(&home, None).await;
-    for kept in [Kept::Tasks, Kept::Jobs, Kept::Files, Kept::IdempotencyKeys, Kept::Chats] {
+    for kept in [
+        RetentionKind::Tasks,
+        RetentionKind::Jobs,
+        RetentionKind::Files,
+        RetentionKind::IdempotencyKeys,
+        RetentionKind::Chats,
+    ] {
         let counting = Purge { dry_run: true, ..all(&w, kept) };
         for _ in 0..2 {
             let counted = purge(&w, &counting).await;

@@ -8,7 +8,7 @@ use kybern_core::money::{NanoUsd, Usage};
 use kybern_core::outbox::OutboxStatus;
 use kybern_core::plan::StepId;
 use kybern_core::record::{Expect, Lookup, PutRecord};
-use kybern_core::retention::{Kept, Purge, Purged, TaskHold};
+use kybern_core::retention::{Purge, Purged, RetentionKind, TaskHold};
 use kybern_core::task::{Attachment, Commit, Effect, Lease, NewTask, TaskChange, TaskStatus};
 use kybern_core::time::Millis;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ use super::{FullHarness, Harness, Home, World};
 
 /// Removes the tasks that are over by now, and answers how many.
 async fn remove(w: &World, home: &Home) -> u64 {
-    count(&purge(w, &all(w, Kept::Tasks)).await, home)
+    count(&purge(w, &all(w, RetentionKind::Tasks)).await, home)
 }
 
 fn count(purged: &[Purged], home: &Home) -> u64 {
@@ -67,9 +67,9 @@ pub async fn a_finished_tree_goes_whole_with_all_that_is_its_own(h: Harness) {
     ] {
         w.end(lease, status).await;
     }
-    let long_ago = Purge { before: w.now().minus(HOUR), ..all(&w, Kept::Tasks) };
+    let long_ago = Purge { before: w.now().minus(HOUR), ..all(&w, RetentionKind::Tasks) };
     assert_eq!(purge(&w, &long_ago).await, [], "nothing is that old");
-    let purged = purge(&w, &all(&w, Kept::Tasks)).await;
+    let purged = purge(&w, &all(&w, RetentionKind::Tasks)).await;
     assert_eq!((count(&purged, &home), count(&purged, &other)), (3, 1));
     let (store, scope, id) = (w.store(), home.scope, root.task());
     for id in [id, child, grandchild, theirs.task()] {
@@ -114,7 +114,7 @@ pub async fn what_was_billed_this_month_stays_until_the_next(h: Harness) {
     let usage = Usage { cost_nanos: NanoUsd(11), ..Usage::default() };
     w.commit(&lease, Commit { usage, ..w.changes(end(TaskStatus::Completed)) }).await;
     w.end(&root, TaskStatus::Completed).await;
-    let old = all(&w, Kept::Tasks);
+    let old = all(&w, RetentionKind::Tasks);
     assert_eq!(tried(&w, &old, w.now()).await.unwrap(), []);
     let next_month = w.now().plus(Millis(32 * 24 * HOUR.0));
     let removed = tried(&w, &old, next_month).await.unwrap();
@@ -146,11 +146,11 @@ pub async fn a_task_on_hold_keeps_its_tree_until_it_is_released(h: Harness) {
     assert_eq!(store.task_hold(home.scope, child).await.unwrap(), Some(held));
     assert_eq!(store.task_hold(other.scope, child).await.unwrap(), None);
     assert_eq!(remove(&w, &home).await, 0);
-    assert_eq!(purge(&w, &all(&w, Kept::Messages)).await, [], "what the tree has sent is held too");
+    assert_eq!(purge(&w, &all(&w, RetentionKind::Messages)).await, [], "what the tree has sent is held too");
     store.release_task(home.scope, child, w.now(), w.event("task.release")).await.unwrap();
     assert_eq!(store.task_hold(home.scope, child).await.unwrap(), None);
     assert_eq!(w.acts(&home).await.iter().filter(|act| act.starts_with("task.")).count(), 2);
-    assert_eq!(count(&purge(&w, &all(&w, Kept::Messages)).await, &home), 1);
+    assert_eq!(count(&purge(&w, &all(&w, RetentionKind::Messages)).await, &home), 1);
     assert_eq!(remove(&w, &home).await, 2);
 }
 
@@ -183,9 +183,9 @@ pub async fn a_conversation_keeps_its_turns_and_goes_before_them(h: FullHarness)
     assert!(w.store().move_outbox(home.scope, id, (pending, sent), None, None, w.now()).await.unwrap());
     w.answered(&lease, &task, "hi").await;
     assert_eq!(remove(&w, &home).await, 0, "the conversation shows it");
-    let long_ago = Purge { before: w.now().minus(HOUR), ..all(&w, Kept::Chats) };
+    let long_ago = Purge { before: w.now().minus(HOUR), ..all(&w, RetentionKind::Chats) };
     assert_eq!(purge(&w, &long_ago).await, []);
-    assert_eq!(count(&purge(&w, &all(&w, Kept::Chats)).await, &home), 1);
+    assert_eq!(count(&purge(&w, &all(&w, RetentionKind::Chats)).await, &home), 1);
     assert!(w.store().chat(home.scope, chat).await.unwrap().is_none());
     assert!(w.store().messages(home.scope, chat, None, 10).await.unwrap().items.is_empty());
     assert_eq!(remove(&w, &home).await, 1);
@@ -199,7 +199,7 @@ pub async fn a_conversation_with_an_open_turn_or_a_hold_stays(h: FullHarness) {
     let chat = w.chat(&home, None).await;
     let task = w.turn(chat, "hello");
     let lease = started(w.take_turn(&home, task.clone()).await);
-    let chats = all(&w, Kept::Chats);
+    let chats = all(&w, RetentionKind::Chats);
     assert_eq!(purge(&w, &chats).await, []);
     w.answered(&lease, &task, "hi").await;
     w.store().hold_task(home.scope, &hold(&w, task.id), w.event("task.hold")).await.unwrap();
@@ -236,7 +236,7 @@ pub async fn a_task_is_tried_again_or_removed_and_nothing_between(h: Harness) {
         w.commit(&lease, Commit { rows: vec![w.row(1)], ..w.blank() }).await;
         w.end(&lease, TaskStatus::Failed).await;
         let again = w.reopen(&home, id);
-        let old = all(&w, Kept::Tasks);
+        let old = all(&w, RetentionKind::Tasks);
         let (again, removed) = tokio::join!(again, purge(&w, &old));
         let kept = is_there(&w, &home, id).await;
         assert_eq!((again.is_ok(), count(&removed, &home)), (kept, u64::from(!kept)), "round {round}: {again:?}");
@@ -254,7 +254,7 @@ pub async fn files_go_when_nothing_names_them_any_more(h: Harness) {
     let lease = w.leased_as(&home, task, "w", LONG).await.lease;
     w.store().put_blob(home.scope, Bytes::from_static(b"of nobody")).await.unwrap();
     w.store().put_blob(other.scope, bytes.clone()).await.unwrap();
-    let files = all(&w, Kept::Files);
+    let files = all(&w, RetentionKind::Files);
     let purged = purge(&w, &files).await;
     assert_eq!((count(&purged, &home), count(&purged, &other)), (1, 1));
     assert_eq!(audited(&w, &home).await, [json!(["files", 1])]);
@@ -280,9 +280,9 @@ pub async fn a_file_that_a_record_names_outlives_its_task(h: Harness) {
     w.commit(&lease, w.effects(vec![Effect::Put(Box::new(put))])).await;
     w.end(&lease, TaskStatus::Completed).await;
     assert_eq!(remove(&w, &home).await, 1);
-    let purged = purge(&w, &Purge { dry_run: true, ..all(&w, Kept::Files) }).await;
+    let purged = purge(&w, &Purge { dry_run: true, ..all(&w, RetentionKind::Files) }).await;
     assert_eq!((count(&purged, &home), count(&purged, &other)), (0, 1));
-    let purged = purge(&w, &all(&w, Kept::Files)).await;
+    let purged = purge(&w, &all(&w, RetentionKind::Files)).await;
     assert_eq!((count(&purged, &home), count(&purged, &other)), (0, 1));
     assert_eq!(w.store().blob(home.scope, &hash).await.unwrap(), Some(bytes));
 }
@@ -294,7 +294,7 @@ pub async fn a_file_that_is_stored_again_counts_as_new(h: Harness) {
     let later = w.now().plus(HOUR);
     w.harness.clock.set(later);
     w.store().put_blob(home.scope, bytes.clone()).await.unwrap();
-    let files = Purge { before: later, ..all(&w, Kept::Files) };
+    let files = Purge { before: later, ..all(&w, RetentionKind::Files) };
     assert_eq!(purge(&w, &files).await, [], "somebody is about to name it");
     assert_eq!(w.store().blob(home.scope, &hash).await.unwrap(), Some(bytes));
     let files = Purge { before: later.plus(Millis(1)), ..files };

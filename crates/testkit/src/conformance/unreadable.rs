@@ -11,7 +11,7 @@ use kybern_core::lesson::{Lesson, LessonAct, LessonChange, LessonFilter, LessonS
 use kybern_core::plan::FrozenPlan;
 use kybern_core::ports::TaskFilter;
 use kybern_core::record::Expect;
-use kybern_core::slots::SlotOffer;
+use kybern_core::slots::WorkerCapacity;
 use kybern_core::task::{Commit, Effect, JournalEntry, Lease, NewTask, Signal, TaskStatus, WorkerId};
 use serde_json::{Value, json};
 
@@ -133,7 +133,7 @@ pub async fn a_job_that_cannot_be_read_keeps_none_from_being_claimed(h: Harness)
         ids.push(job.id);
     }
     w.harness.spoil(Spoilt::Job(ids[1])).await;
-    let claimed = w.store().claim_jobs(&WorkerId::new("w"), &SlotOffer::of(10), LONG, w.now()).await.unwrap();
+    let claimed = w.store().claim_jobs(&WorkerId::new("w"), &WorkerCapacity::of(10), LONG, w.now()).await.unwrap();
     assert_eq!(claimed.len(), 3);
     for job in &claimed {
         assert_eq!(job.unreadable.is_some(), job.id == ids[1]);

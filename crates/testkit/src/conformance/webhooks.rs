@@ -4,7 +4,7 @@ use kybern_core::error::ErrorCode;
 use kybern_core::id::WebhookId;
 use kybern_core::identity::OutboundWebhook;
 use kybern_core::outbox::{OutboxChannel, OutboxMessage, OutboxStatus};
-use kybern_core::slots::SlotOffer;
+use kybern_core::slots::WorkerCapacity;
 use kybern_core::task::{StepError, TaskChange, TaskEnding, TaskStatus, WorkerId};
 use serde_json::json;
 
@@ -53,7 +53,7 @@ pub async fn an_end_is_told_to_who_subscribed(h: Harness) {
     }
     let keys: Vec<_> = messages.iter().map(|message| &message.message.key).collect();
     assert_ne!(keys[0], keys[1], "one key per receiver");
-    let jobs = w.store().claim_jobs(&WorkerId::new("w"), &SlotOffer::of(10), LONG, w.now()).await.unwrap();
+    let jobs = w.store().claim_jobs(&WorkerId::new("w"), &WorkerCapacity::of(10), LONG, w.now()).await.unwrap();
     assert_eq!(jobs.iter().filter(|job| job.kind == "outbox.send").count(), 2);
     assert!(told(&w, &other).await.is_empty());
 }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use kybern_core::error::Result;
 use kybern_core::job::{ClaimedJob, JobEnd, JobStatus, NewJob, limits};
 use kybern_core::ports::JobStore;
-use kybern_core::slots::SlotOffer;
+use kybern_core::slots::WorkerCapacity;
 use kybern_core::task::WorkerId;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -23,7 +23,7 @@ impl JobStore for MemStore {
     async fn claim_jobs(
         &self,
         _worker: &WorkerId,
-        offer: &SlotOffer,
+        offer: &WorkerCapacity,
         lease: Millis,
         now: Timestamp,
     ) -> Result<Vec<ClaimedJob>> {
@@ -125,7 +125,7 @@ impl MemState {
         })
     }
 
-    fn claim_jobs(&mut self, offer: &SlotOffer, lease: Millis, now: Timestamp) -> Vec<ClaimedJob> {
+    fn claim_jobs(&mut self, offer: &WorkerCapacity, lease: Millis, now: Timestamp) -> Vec<ClaimedJob> {
         let now = self.moment(now);
         let runs = |row: &JobRow| offer.running.contains(&row.job.id.as_uuid());
         let due = |row: &&JobRow| row.status == JobStatus::Pending && row.claimable_at <= now && !runs(row);

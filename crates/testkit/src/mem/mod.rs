@@ -33,7 +33,7 @@ use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::job::JobStatus;
 use kybern_core::ports::{Clock, IdSource, Keys, WakeUps};
-use kybern_core::slots::{SlotOffer, WaitingTenant};
+use kybern_core::slots::{WaitingTenant, WorkerCapacity};
 use kybern_core::task::{Delegation, WorkerId};
 use kybern_core::time::{Millis, Timestamp};
 use tokio::sync::Notify;
@@ -158,7 +158,7 @@ impl WakeUps for MemStore {
 }
 
 /// What is claimed of what is due: of each tenant as much as the offer gives it, the longest due first.
-fn shared_out<Id: Copy + Ord>(offer: &SlotOffer, mut due: Vec<(Timestamp, Id, TenantId)>) -> Vec<Id> {
+fn shared_out<Id: Copy + Ord>(offer: &WorkerCapacity, mut due: Vec<(Timestamp, Id, TenantId)>) -> Vec<Id> {
     due.sort_unstable_by_key(|(since, id, _)| (*since, *id));
     let mut waiting: Vec<WaitingTenant> = Vec::new();
     for (since, _, tenant) in &due {

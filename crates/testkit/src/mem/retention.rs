@@ -11,7 +11,7 @@ use kybern_core::job::JobStatus;
 use kybern_core::outbox::{OutboxMessage, OutboxStatus};
 use kybern_core::ports::RetentionStore;
 use kybern_core::record::Lookup;
-use kybern_core::retention::{Kept, KeptTenant, Purge, PurgeStep, TaskHold};
+use kybern_core::retention::{KeptTenant, Purge, PurgeStep, RetentionKind, TaskHold};
 use kybern_core::task::{Channel, Task};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
@@ -67,11 +67,11 @@ impl RetentionStore for MemStore {
 impl MemState {
     fn purge(&mut self, tenant: TenantId, purge: &Purge, at: Timestamp) -> u64 {
         let removed = match purge.kept {
-            Kept::Files => self.purge_files(tenant, purge),
-            Kept::Chats | Kept::IdempotencyKeys => 0,
-            Kept::Tasks => self.purge_tasks(tenant, purge, at),
-            Kept::Messages => self.purge_messages(tenant, purge),
-            Kept::Jobs => {
+            RetentionKind::Files => self.purge_files(tenant, purge),
+            RetentionKind::Chats | RetentionKind::IdempotencyKeys => 0,
+            RetentionKind::Tasks => self.purge_tasks(tenant, purge, at),
+            RetentionKind::Messages => self.purge_messages(tenant, purge),
+            RetentionKind::Jobs => {
                 let old = |row: &super::state::JobRow| {
                     let ended = row.finished_at.is_some_and(|at| at < purge.before);
                     row.tenant == tenant && row.status != JobStatus::Pending && ended

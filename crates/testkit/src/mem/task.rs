@@ -12,7 +12,7 @@ use kybern_core::money::Usage;
 use kybern_core::plan::{FrozenPlan, PlanHash, StepId};
 use kybern_core::ports::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore, UnreadableRow};
 use kybern_core::record::StoredLink;
-use kybern_core::slots::SlotOffer;
+use kybern_core::slots::WorkerCapacity;
 use kybern_core::task::{
     Attachment, Attempt, Claimed, Commit, CommitRefused, Committed, JournalRow, Lease, NewTask, Signal, Submitted,
     Task, TaskStatus, Wait, WorkerId,
@@ -37,7 +37,7 @@ impl TaskStore for MemStore {
     async fn claim_due(
         &self,
         worker: &WorkerId,
-        offer: &SlotOffer,
+        offer: &WorkerCapacity,
         lease: Millis,
         now: Timestamp,
     ) -> Result<Vec<Claimed>> {
@@ -309,7 +309,7 @@ impl MemStore {
 }
 
 impl MemState {
-    fn claim_due(&mut self, worker: &WorkerId, offer: &SlotOffer, lease: Millis, now: Timestamp) -> Vec<Claimed> {
+    fn claim_due(&mut self, worker: &WorkerId, offer: &WorkerCapacity, lease: Millis, now: Timestamp) -> Vec<Claimed> {
         let now = self.moment(now);
         let runs = |row: &TaskRow| offer.running.contains(&row.task.id.as_uuid());
         let due = |row: &TaskRow| row.claimable_at.filter(|at| *at <= now && row.can_be_claimed() && !runs(row));

@@ -6,7 +6,7 @@
 use kybern_core::document::DocumentFault;
 use lopdf::{Dictionary, Document, Object, decode_text_string};
 
-use super::geometry::{Glyph, Matrix, Rect, TickBox};
+use super::geometry::{Checkbox, Glyph, Matrix, Rect};
 use super::interpret::Interpreter;
 use super::metrics::Metrics;
 use super::{matrix_in, rect_in, tree};
@@ -77,7 +77,7 @@ impl<'a> Field<'a> {
         let flags = self.inherited(b"Ff").and_then(|flags| flags.as_i64().ok()).unwrap_or(0);
         let states = matches!(self.normal(), Some(Object::Dictionary(_)));
         if states || (kind == b"Btn" && flags & PUSH == 0) {
-            interpreter.tick(TickBox { rect: square_in(self.rect), ticked: self.is_ticked() });
+            interpreter.tick(Checkbox { rect: square_in(self.rect), ticked: self.is_ticked() });
             return Ok(());
         }
         if flags & SECRET != 0 && kind == b"Tx" {

@@ -173,7 +173,7 @@ pub(super) struct SlantedText {
 
 /// A tick box: of a form, which knows its state, or drawn as a square.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct TickBox {
+pub(super) struct Checkbox {
     pub(super) rect: Rect,
     pub(super) ticked: bool,
 }
@@ -191,7 +191,7 @@ pub(super) struct Drawing {
     /// Characters that run in another direction.
     pub(super) slanted: Vec<SlantedText>,
     /// The tick boxes of a form.
-    pub(super) ticks: Vec<TickBox>,
+    pub(super) ticks: Vec<Checkbox>,
     /// Where short slanting strokes and small spots are: what may be the tick in a box.
     pub(super) marks: Vec<Rect>,
     /// Characters that no font explains.

@@ -8,7 +8,7 @@ use kybern_core::document::{DocumentFault, FaultKind};
 use lopdf::{Dictionary, Document, Object, Stream};
 
 use super::font::Font;
-use super::geometry::{Drawing, Glyph, Matrix, Rect, SlantedText, TickBox, turn};
+use super::geometry::{Checkbox, Drawing, Glyph, Matrix, Rect, SlantedText, turn};
 use super::shapes::Path;
 use super::state::{Background, GraphicsState, Visibility};
 use super::tokens::{Operand, Tokens};
@@ -240,7 +240,7 @@ impl<'a, 't> Interpreter<'a, 't> {
     }
 
     /// Notes a tick box of a form, whatever its own stream draws as a tick.
-    pub(super) fn tick(&mut self, tick: TickBox) {
+    pub(super) fn tick(&mut self, tick: Checkbox) {
         self.drawing.ticks.push(tick);
     }
 

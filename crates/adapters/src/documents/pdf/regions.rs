@@ -3,7 +3,7 @@
 
 use super::boxes::{LineGroup, groups};
 use super::columns::columns;
-use super::geometry::{Drawing, Glyph, Rect, Rules, TickBox};
+use super::geometry::{Checkbox, Drawing, Glyph, Rect, Rules};
 use super::lines::{Line, join_rows, lines};
 use super::ticks::tick_boxes;
 
@@ -16,7 +16,7 @@ const LEVEL: f32 = 0.55;
 #[derive(Debug, Default)]
 pub(super) struct PageShapes {
     boxes: Vec<Rect>,
-    ticks: Vec<TickBox>,
+    ticks: Vec<Checkbox>,
     marks: Vec<Rect>,
     rules: Rules,
 }
@@ -27,7 +27,7 @@ impl PageShapes {
         let turned = |rects: &[Rect]| rects.iter().map(|rect| rect.turned(quarter)).collect();
         Self {
             boxes: turned(&drawing.boxes),
-            ticks: drawing.ticks.iter().map(|tick| TickBox { rect: tick.rect.turned(quarter), ..*tick }).collect(),
+            ticks: drawing.ticks.iter().map(|tick| Checkbox { rect: tick.rect.turned(quarter), ..*tick }).collect(),
             marks: turned(&drawing.marks),
             rules: drawing.rules.turned(quarter),
         }

@@ -1,6 +1,6 @@
 //! Tick boxes: `[X]` and `[ ]` at their place, because they say nothing as text otherwise.
 
-use super::geometry::{FIRST_TICK, Glyph, Rect, TickBox};
+use super::geometry::{Checkbox, FIRST_TICK, Glyph, Rect};
 
 /// Side length of a tick box.
 const SIDE: std::ops::RangeInclusive<f32> = 5.0..=15.0;
@@ -10,7 +10,7 @@ const MAX_TICKS: usize = 500;
 const MAX_MARKS: usize = 4_000;
 
 /// Writes the tick boxes of a form, the squares that are drawn as such, and the characters that show one.
-pub(super) fn tick_boxes(glyphs: &mut Vec<Glyph>, ticks: &[TickBox], boxes: &[Rect], marks: &[Rect]) {
+pub(super) fn tick_boxes(glyphs: &mut Vec<Glyph>, ticks: &[Checkbox], boxes: &[Rect], marks: &[Rect]) {
     let mut done: Vec<Rect> = Vec::new();
     let mut written: Vec<Glyph> = Vec::new();
     for tick in ticks.iter().take(MAX_TICKS) {
@@ -119,7 +119,7 @@ mod tests {
     fn the_state_of_a_field_counts_more_than_what_is_drawn() {
         let rect = Rect { x0: 48.0, y0: 526.0, x1: 54.0, y1: 532.0 };
         let mut glyphs = vec![Glyph { c: '✔', x0: 49.0, x1: 53.0, y: 527.0, size: 6.0, run: 1 }];
-        tick_boxes(&mut glyphs, &[TickBox { rect, ticked: false }], &[rect], &[]);
+        tick_boxes(&mut glyphs, &[Checkbox { rect, ticked: false }], &[rect], &[]);
         assert_eq!(glyphs.iter().map(|glyph| glyph.c).collect::<String>(), "[\u{2007}]");
     }
 }

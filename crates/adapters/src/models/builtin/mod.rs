@@ -50,10 +50,10 @@ impl Builtin {
         Self { table: Table::embedded() }
     }
 
-    /// The vector of a text, and how many tokens were read for it, unknown words included.
+    /// Embeds a text, and says how many tokens were read, unknown words included.
     ///
-    /// Of a longer text the first [`MAX_CHARACTERS`] characters count. A text without any known word, an empty one
-    /// too, has the vector whose components are all the same.
+    /// Only the first [`MAX_CHARACTERS`] characters count. A text without a known word, or an empty one, gets the vector
+    /// whose components are all equal.
     #[must_use]
     pub fn vector(&self, text: &str) -> (Vec<f32>, u64) {
         let end = text.char_indices().nth(MAX_CHARACTERS).map_or(text.len(), |(at, _)| at);

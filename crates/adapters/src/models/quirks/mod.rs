@@ -109,7 +109,7 @@ pub enum ToolChoices {
 
 /// How it is told how hard to think.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Efforts {
+pub enum EffortFormat {
     /// It is not told.
     No,
     /// `reasoning_effort` with the words of OpenAI, which differ by model.
@@ -142,7 +142,7 @@ pub struct ChatQuirks {
     pub seed: Option<&'static str>,
     /// The name of the field for the end user.
     pub user: Option<&'static str>,
-    pub efforts: Efforts,
+    pub efforts: EffortFormat,
     /// The field in which an assistant's reasoning goes back within a turn that calls tools.
     pub reasoning_back: Option<&'static str>,
     /// Whether models that always think refuse sampling parameters, and call the system `developer`.

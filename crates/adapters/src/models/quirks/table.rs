@@ -1,6 +1,6 @@
 //! The facts. Where a provider's pages say nothing of a field, it is left out: most refuse what they do not know.
 
-use super::{Auth, ChatQuirks, Efforts, Images, JsonAnswers, ProviderKind, Quirks, ToolChoices};
+use super::{Auth, ChatQuirks, EffortFormat, Images, JsonAnswers, ProviderKind, Quirks, ToolChoices};
 use crate::models::wire::WireFormat;
 
 /// OpenAI's own chat completions: <https://developers.openai.com/api/reference/resources/chat>.
@@ -15,7 +15,7 @@ const OPENAI_CHAT: ChatQuirks = ChatQuirks {
     images: Images::Any,
     seed: Some("seed"),
     user: Some("user"),
-    efforts: Efforts::OpenAi,
+    efforts: EffortFormat::OpenAi,
     reasoning_back: None,
     openai_models: true,
     stop: true,
@@ -28,7 +28,7 @@ const COPY: ChatQuirks = ChatQuirks {
     parallel: false,
     strict: false,
     user: None,
-    efforts: Efforts::No,
+    efforts: EffortFormat::No,
     openai_models: false,
     ..OPENAI_CHAT
 };
@@ -104,7 +104,7 @@ static GROQ: Quirks = Quirks {
         max_tokens: "max_completion_tokens",
         parallel: true,
         user: Some("user"),
-        efforts: Efforts::Three,
+        efforts: EffortFormat::Three,
         ..COPY
     },
     ..HOSTED
@@ -167,7 +167,7 @@ static TOGETHER: Quirks = Quirks {
     base_url: "https://api.together.xyz/v1",
     key_env: "TOGETHER_API_KEY",
     embeddings: Some("/embeddings"),
-    chat: ChatQuirks { efforts: Efforts::Three, ..COPY },
+    chat: ChatQuirks { efforts: EffortFormat::Three, ..COPY },
     ..HOSTED
 };
 
@@ -177,7 +177,7 @@ static FIREWORKS: Quirks = Quirks {
     base_url: "https://api.fireworks.ai/inference/v1",
     key_env: "FIREWORKS_API_KEY",
     embeddings: Some("/embeddings"),
-    chat: ChatQuirks { user: Some("user"), efforts: Efforts::Three, ..COPY },
+    chat: ChatQuirks { user: Some("user"), efforts: EffortFormat::Three, ..COPY },
     ..HOSTED
 };
 
@@ -193,7 +193,7 @@ static PERPLEXITY: Quirks = Quirks {
         json: JsonAnswers::OnlySchema,
         seed: None,
         stop: false,
-        efforts: Efforts::Four,
+        efforts: EffortFormat::Four,
         ..COPY
     },
     ..HOSTED
@@ -205,7 +205,7 @@ static OPENROUTER: Quirks = Quirks {
     base_url: "https://openrouter.ai/api/v1",
     key_env: "OPENROUTER_API_KEY",
     embeddings: Some("/embeddings"),
-    chat: ChatQuirks { parallel: true, strict: true, user: Some("user"), efforts: Efforts::Object, ..COPY },
+    chat: ChatQuirks { parallel: true, strict: true, user: Some("user"), efforts: EffortFormat::Object, ..COPY },
     ..HOSTED
 };
 
@@ -218,7 +218,7 @@ static XAI: Quirks = Quirks {
         max_tokens: "max_completion_tokens",
         parallel: true,
         user: Some("user"),
-        efforts: Efforts::Three,
+        efforts: EffortFormat::Three,
         ..COPY
     },
     ..HOSTED
@@ -233,7 +233,7 @@ static OLLAMA: Quirks = Quirks {
         tools: ToolChoices::Auto,
         none_word: false,
         images: Images::Data,
-        efforts: Efforts::Three,
+        efforts: EffortFormat::Three,
         ..COPY
     },
     ..LOCAL
@@ -258,7 +258,7 @@ static VLLM: Quirks = Quirks {
     kind: ProviderKind::Vllm,
     base_url: "http://localhost:8000/v1",
     key_env: "VLLM_API_KEY",
-    chat: ChatQuirks { parallel: true, efforts: Efforts::Three, ..COPY },
+    chat: ChatQuirks { parallel: true, efforts: EffortFormat::Three, ..COPY },
     ..LOCAL
 };
 

@@ -4,7 +4,7 @@ use kybern_adapters::models::quirks::ProviderKind;
 use kybern_adapters::models::wire::{WireFormat, WireRequest, embedding};
 use kybern_core::model::{
     Effort, EmbedRequest, FunctionChoice, FunctionSpec, Image, ModelFailure, ModelFailureKind, ModelMessage,
-    ModelRequest, OutputSchema, Part, Reasoning, Role, ToolAnswer, ToolCall,
+    ModelRequest, OutputSchema, Part, Reasoning, Role, ToolCall, ToolResult,
 };
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ fn call(id: &str, name: &str, arguments: &str) -> Part {
 
 fn answer(call_id: &str, name: &str, content: &str, is_error: bool) -> Part {
     let (call_id, name, content) = (call_id.to_owned(), name.to_owned(), content.to_owned());
-    Part::ToolAnswer(ToolAnswer { call_id, name, content, is_error })
+    Part::ToolAnswer(ToolResult { call_id, name, content, is_error })
 }
 
 fn thought(text: &str, opaque: &str) -> Part {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::{ToolAnswer, ToolCall};
+use crate::model::{ToolCall, ToolResult};
 
 const WIDE: WindowLimits = WindowLimits { messages: 100, tokens: Tokens(1_000_000), since: None };
 
@@ -29,7 +29,7 @@ fn calls(ids: &[&str]) -> Vec<Part> {
 }
 
 fn answers(ids: &[&str]) -> Vec<Part> {
-    let answer = |id: &&str| ToolAnswer {
+    let answer = |id: &&str| ToolResult {
         call_id: (*id).to_owned(),
         name: "t".to_owned(),
         content: "4".to_owned(),

@@ -154,7 +154,7 @@ impl HttpCall {
                 fault("/auth".to_owned(), "auth is an object whose member secret names a secret".to_owned());
             }
             if self.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization")) {
-                fault("/auth".to_owned(), "there are auth and a header Authorization, give one of them".to_owned());
+                fault("/auth".to_owned(), "auth and a header Authorization are both given; leave one out".to_owned());
             }
         }
         if self.json.is_some() && self.only_looks() {

@@ -1,7 +1,7 @@
 //! Prompts of every combination of layers, and what hostile texts in them come to.
 
 use kybern_core::context::{PromptPurpose, Similarity};
-use kybern_core::model::{ToolAnswer, ToolCall};
+use kybern_core::model::{ToolCall, ToolResult};
 use kybern_core::time::Timestamp;
 
 use super::*;
@@ -211,7 +211,7 @@ fn what_others_wrote_is_data_and_cannot_leave_its_marks() {
 fn results_of_tools_in_the_conversation_taint_the_turn() {
     let call = ToolCall { id: "1".to_owned(), name: "look".to_owned(), arguments: "{}".to_owned() };
     let (call_id, name, content) = ("1".to_owned(), "look".to_owned(), "a page".to_owned());
-    let answer = ToolAnswer { call_id, name, content, is_error: false };
+    let answer = ToolResult { call_id, name, content, is_error: false };
     let mut material = bare();
     let before = [
         says(1, Role::User, "Look."),

@@ -18,7 +18,7 @@ use tokio::sync::OnceCell;
 
 use super::services::StepServices;
 use crate::budget::tree::tree_of;
-use crate::models::Caller;
+use crate::models::CallContext;
 
 /// The readers that a tool's spec asks for.
 pub(super) fn given(
@@ -55,16 +55,16 @@ struct Payer {
     task: kybern_core::id::TaskId,
     traceparent: Option<String>,
     /// Parents do not change while a step runs: they are walked once.
-    caller: OnceCell<Caller>,
+    caller: OnceCell<CallContext>,
 }
 
 impl Payer {
-    async fn caller(&self) -> Result<&Caller> {
+    async fn caller(&self) -> Result<&CallContext> {
         let NounContext { services, scope, behalf } = &self.seen;
         let make = || async {
             let tree = tree_of(services.store.as_ref(), *scope, self.task).await?;
-            let caller = Caller::executor(*scope, behalf.user, self.traceparent.clone());
-            Ok(Caller { tree: Some(tree), ..caller })
+            let caller = CallContext::executor(*scope, behalf.user, self.traceparent.clone());
+            Ok(CallContext { tree: Some(tree), ..caller })
         };
         self.caller.get_or_try_init(make).await
     }

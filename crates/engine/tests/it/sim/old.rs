@@ -4,7 +4,7 @@ use kybern_core::actor::Rights;
 use kybern_core::audit::AuditEvent;
 use kybern_core::id::TaskId;
 use kybern_core::ports::{RetentionStore as _, TaskStore as _};
-use kybern_core::retention::{Kept, TaskHold};
+use kybern_core::retention::{RetentionKind, TaskHold};
 use kybern_core::task::{Channel, Commit, NewKind, NewTask, Submitted, TaskChange, TaskEnding, TaskStatus, WorkerId};
 use kybern_core::time::Millis;
 use kybern_testkit::SimClock;
@@ -84,7 +84,8 @@ pub async fn act(scene: &Scene<'_>) {
     let Some(from) = scene.case.schedule.purge else { return };
     scene.until(from).await;
     while !scene.world.did().purged {
-        let purged = scene.or_leaves(scene.engine.removal().purge(&scene.world.actor, &Kept::ALL, AGE, false)).await;
+        let purged =
+            scene.or_leaves(scene.engine.removal().purge(&scene.world.actor, &RetentionKind::ALL, AGE, false)).await;
         if matches!(purged, Some(Ok(_))) {
             scene.world.note(|did| did.purged = true);
         }

@@ -38,7 +38,7 @@ async fn arrived(insurer: &Client, count: usize) -> Vec<Value> {
 }
 
 fn today() -> String {
-    jiff::Timestamp::now().to_string()[..10].to_owned()
+    crate::storm::now()[..10].to_owned()
 }
 
 /// An answer with a paper, as the desk's program writes it.

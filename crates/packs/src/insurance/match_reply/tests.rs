@@ -174,7 +174,7 @@ fn sent(world: &World, key: &str, mail: u128, policies: &[&str]) -> (String, Str
     });
     let policies: Vec<String> = policies.iter().map(|number| (*number).to_owned()).collect();
     let mut lookups = request::number_lookups(&policies);
-    lookups.extend(request::mail_lookups(&[message.clone()]));
+    lookups.extend(request::mail_lookups(std::slice::from_ref(&message)));
     (world.put_with(LOSS_RUN_REQUEST, key, props, lookups), message)
 }
 

@@ -41,7 +41,7 @@ pub(super) enum AnsweredRequest {
 pub(super) async fn of(context: &ToolContext, mail: &ParsedMail) -> Result<AnsweredRequest, ToolFailure> {
     let mut by_token: Vec<Record> = Vec::new();
     for token in &mail.request_tokens {
-        add(&mut by_token, request::with_id(context, &token.id).await?);
+        add(&mut by_token, request::find_by_id(context, &token.id).await?);
     }
     let has_token = !mail.request_tokens.is_empty();
     if !has_token {
@@ -82,7 +82,7 @@ async fn with_bare_ids(context: &ToolContext, mail: &ParsedMail) -> Result<Vec<R
     }
     let mut found: Vec<Record> = Vec::new();
     for id in &ids {
-        add(&mut found, request::with_id(context, id).await?.filter(request::is_open));
+        add(&mut found, request::find_by_id(context, id).await?.filter(request::is_open));
     }
     Ok(found)
 }

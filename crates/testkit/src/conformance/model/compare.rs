@@ -3,7 +3,7 @@
 use kybern_core::error::Error;
 use kybern_core::id::TaskId;
 use kybern_core::ports::{ReviewRefused, Store};
-use kybern_core::slots::SlotOffer;
+use kybern_core::slots::WorkerCapacity;
 use kybern_core::task::{Claimed, CommitRefused, Committed, Submitted, Task};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
@@ -77,7 +77,7 @@ pub(super) async fn holdings(store: &dyn Store, scope: TenantScope, tasks: &[Tas
     let audit = store.audit_events(scope, 0, 1000).await.unwrap();
     lines.extend(audit.iter().map(|link| format!("{} {} {}", link.seq, link.event.action, link.event.subject)));
     let worker = kybern_core::task::WorkerId::new("at the end");
-    let jobs = store.claim_jobs(&worker, &SlotOffer::of(1000), LONG, now).await.unwrap();
+    let jobs = store.claim_jobs(&worker, &WorkerCapacity::of(1000), LONG, now).await.unwrap();
     let mut jobs: Vec<String> = jobs.iter().map(|job| format!("{} {}", job.kind, job.payload)).collect();
     jobs.sort_unstable();
     lines.extend(jobs);

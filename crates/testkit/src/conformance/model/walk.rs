@@ -8,7 +8,7 @@ use kybern_core::money::{NanoUsd, Usage};
 use kybern_core::plan::StepId;
 use kybern_core::ports::{IdentityStore as _, Store, TaskStore as _};
 use kybern_core::record::{Expect, Lookup, Merge, PutRecord};
-use kybern_core::slots::SlotOffer;
+use kybern_core::slots::WorkerCapacity;
 use kybern_core::task::{
     Attempt, Commit, Effect, Lease, NewChild, NewTask, RenderedArgs, Signal, TaskChange, TaskStatus, WorkerId,
 };
@@ -122,8 +122,8 @@ impl ModelWalk {
     /// Claims everything that is due, because which of two that are due equally long comes first is free.
     async fn claim(&mut self) -> Result<(), Divergence> {
         let (worker, now) = (WorkerId::new("w"), self.world.now());
-        let mut store = self.world.store().claim_due(&worker, &SlotOffer::of(200), LONG, now).await.unwrap();
-        let mut model = self.model.claim_due(&worker, &SlotOffer::of(200), LONG, now).await.unwrap();
+        let mut store = self.world.store().claim_due(&worker, &WorkerCapacity::of(200), LONG, now).await.unwrap();
+        let mut model = self.model.claim_due(&worker, &WorkerCapacity::of(200), LONG, now).await.unwrap();
         store.sort_by_key(|claimed| claimed.task.id);
         model.sort_by_key(|claimed| claimed.task.id);
         let told = |found: &[kybern_core::task::Claimed]| found.iter().map(claimed).collect::<Vec<_>>().join("\n");

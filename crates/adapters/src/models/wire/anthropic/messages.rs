@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use kybern_core::model::{Image, ModelMessage, Part, Reasoning, ToolAnswer, ToolCall};
+use kybern_core::model::{Image, ModelMessage, Part, Reasoning, ToolCall, ToolResult};
 use serde_json::value::RawValue;
 
 use crate::models::wire::ids::{FittedId, IdRule};
@@ -81,7 +81,7 @@ fn blocks(parts: &[Part]) -> Vec<Block<'_>> {
                     input: object_of(arguments, INVALID),
                 });
             }
-            Part::ToolAnswer(ToolAnswer { call_id, content, is_error, .. }) => {
+            Part::ToolAnswer(ToolResult { call_id, content, is_error, .. }) => {
                 let text = Some(Block::Text { text: content }).filter(|_| !content.is_empty());
                 let content = text.into_iter().collect();
                 blocks.push(Block::ToolResult {

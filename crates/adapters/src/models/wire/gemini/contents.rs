@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use kybern_core::model::{Image, ModelMessage, Part, ToolAnswer, ToolCall};
+use kybern_core::model::{Image, ModelMessage, Part, ToolCall, ToolResult};
 use serde_json::value::RawValue;
 
 use crate::models::wire::parts::is_made;
@@ -91,7 +91,7 @@ fn pieces(parts: &[Part]) -> Vec<RequestPart<'_>> {
             Part::ToolCall(ToolCall { id, name, arguments }) => {
                 PartData::FunctionCall(FunctionCall { id: given(id), name, args: object_of(arguments, "invalidJson") })
             }
-            Part::ToolAnswer(ToolAnswer { call_id, name, content, is_error }) => {
+            Part::ToolAnswer(ToolResult { call_id, name, content, is_error }) => {
                 let response = if *is_error { Response::Error(content) } else { Response::Output(content) };
                 PartData::FunctionResponse(FunctionResponse { id: given(call_id), name, response })
             }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::messages::{self, Messages};
-use crate::models::quirks::{ChatQuirks, Efforts, JsonAnswers, Quirks, ToolChoices, openai_effort, thinks_always};
+use crate::models::quirks::{ChatQuirks, EffortFormat, JsonAnswers, Quirks, ToolChoices, openai_effort, thinks_always};
 use crate::models::wire::body::JsonBody;
 use crate::models::wire::{WireRequest, find_tool, no_such_tool, unsupported};
 
@@ -187,11 +187,11 @@ fn write_effort(
         Effort::High => "high",
     };
     match chat.efforts {
-        Efforts::No => Ok(()),
-        Efforts::OpenAi if thinks => body.field("reasoning_effort", openai_effort(model, effort)),
-        Efforts::OpenAi => Ok(()),
-        Efforts::Three => body.field("reasoning_effort", least("low")),
-        Efforts::Four => body.field("reasoning_effort", least("minimal")),
-        Efforts::Object => body.field("reasoning", &ReasoningObject { effort: least("minimal") }),
+        EffortFormat::No => Ok(()),
+        EffortFormat::OpenAi if thinks => body.field("reasoning_effort", openai_effort(model, effort)),
+        EffortFormat::OpenAi => Ok(()),
+        EffortFormat::Three => body.field("reasoning_effort", least("low")),
+        EffortFormat::Four => body.field("reasoning_effort", least("minimal")),
+        EffortFormat::Object => body.field("reasoning", &ReasoningObject { effort: least("minimal") }),
     }
 }

@@ -1,7 +1,7 @@
 //! Messages as chat completions want them: one for each tool's answer, images in the user's name.
 
 use kybern_core::model::{
-    Image, ImageDetail, ModelFailure, ModelMessage, ModelRequest, Part, Role, ToolAnswer, ToolCall,
+    Image, ImageDetail, ModelFailure, ModelMessage, ModelRequest, Part, Role, ToolCall, ToolResult,
 };
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
@@ -78,7 +78,7 @@ fn answers<S: SerializeSeq>(message: &ModelMessage, ids: IdRule, out: &mut S) ->
     let mut images = Vec::new();
     for part in &message.parts {
         match part {
-            Part::ToolAnswer(ToolAnswer { call_id, content, .. }) => {
+            Part::ToolAnswer(ToolResult { call_id, content, .. }) => {
                 let tool_call_id = FittedId(call_id, ids);
                 out.serialize_element(&ToolMessage { role: "tool", tool_call_id, content })?;
             }

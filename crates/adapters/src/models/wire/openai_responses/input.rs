@@ -1,6 +1,6 @@
 //! A conversation as input items.
 
-use kybern_core::model::{ImageDetail, ModelMessage, Part, Reasoning, Role, ToolAnswer, ToolCall};
+use kybern_core::model::{ImageDetail, ModelMessage, Part, Reasoning, Role, ToolCall, ToolResult};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 use crate::models::wire::ids::{FittedId, IdRule};
@@ -59,7 +59,7 @@ fn assistant<S: SerializeSeq>(parts: &[Part], out: &mut S) -> Result<(), S::Erro
 /// An image belongs to the answer before it.
 fn answers<S: SerializeSeq>(parts: &[Part], out: &mut S) -> Result<(), S::Error> {
     for (at, part) in parts.iter().enumerate() {
-        if let Part::ToolAnswer(ToolAnswer { call_id, content, .. }) = part {
+        if let Part::ToolAnswer(ToolResult { call_id, content, .. }) = part {
             let rest = parts.get(at + 1..).unwrap_or_default();
             let images = rest.iter().take_while(|part| matches!(part, Part::Image(_))).count();
             let images = rest.get(..images).unwrap_or_default();

@@ -31,7 +31,7 @@ pub(super) fn replace(text: &str, options: &Options<'_>, stop: &StopFlag) -> Res
     let with = options.text("with").unwrap_or_default();
     let is_regex = options.flag("regex");
     let pattern = compile(&if is_regex { find.to_owned() } else { regex::escape(find) }, options.flag("ignoreCase"))?;
-    let mut replaced = ReplacedText { text, result: String::new(), count: 0, last: 0 };
+    let mut replaced = TextReplacer { text, result: String::new(), count: 0, last: 0 };
     if is_regex && with.contains('$') {
         for groups in pattern.captures_iter(text) {
             stop.check()?;
@@ -51,14 +51,14 @@ pub(super) fn replace(text: &str, options: &Options<'_>, stop: &StopFlag) -> Res
 }
 
 /// A text up to the last match, with what stands in its place.
-struct ReplacedText<'a> {
+struct TextReplacer<'a> {
     text: &'a str,
     result: String,
     count: usize,
     last: usize,
 }
 
-impl ReplacedText<'_> {
+impl TextReplacer<'_> {
     fn put(&mut self, found: Range<usize>, write: impl FnOnce(&mut String)) -> Result<(), ToolFailure> {
         self.result.push_str(&self.text[self.last..found.start]);
         write(&mut self.result);
