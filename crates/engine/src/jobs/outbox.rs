@@ -138,6 +138,7 @@ impl OutboxSender {
             Err(fault) => (OutboxStatus::Pending, Err(fault)),
             Ok(prepared) => {
                 self.move_status(job, message, OutboxStatus::Pending, OutboxStatus::Sending, None).await?;
+                self.ensure_held(job).await?;
                 (OutboxStatus::Sending, prepared.hand_over().await)
             }
         };
@@ -159,6 +160,17 @@ impl OutboxSender {
         let to = if again { OutboxStatus::Pending } else { OutboxStatus::Failed };
         self.move_status(job, message, from, to, Some(&reason)).await?;
         Err(JobFailure { message: reason, retryable, put_off })
+    }
+
+    /// Refuses to go on where somebody else may have claimed the job while the mail server was made ready: they may have
+    /// written the same status, and only the lease tells who hands the mail over.
+    async fn ensure_held(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
+        let kernel = &self.kernel;
+        match kernel.store.renew_job(job, kernel.settings.lease, kernel.clock.now()).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(JobFailure::transient("somebody else has claimed the job")),
+            Err(error) => Err(JobFailure::transient(error.to_string())),
+        }
     }
 
     /// The files that go along with a mail. If any is missing the mail is not sent, because its text refers to it.

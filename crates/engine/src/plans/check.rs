@@ -87,9 +87,12 @@ impl<'a> Checker<'a> {
             self.around.push((id, kind, n));
             self.steps(steps, &path(n));
             self.around.pop();
-            for id in self.learned.drain(before..) {
-                self.known.remove(id);
-                all.push(id);
+            // A step of a loop may read what an earlier round has done in another branch.
+            if !self.in_loop {
+                for id in self.learned.drain(before..) {
+                    self.known.remove(id);
+                    all.push(id);
+                }
             }
         }
         self.know(all);

@@ -182,6 +182,7 @@ fn a_plan_may_read_what_has_run_before_and_the_round_of_its_loop() {
             json!([either("1"), reads("r", "steps.two.status if steps.two is defined else 0")]),
             json!([loop_while("state.r < 3", json!([reads("r", "index")])), reads("s", "steps.r.result.r")]),
             json!([loop_while("false", json!([either("{{ steps.one.status if steps.one is defined else 0 }}")]))]),
+            json!([{"id": "o", "kind": "loop", "over": [1, 2], "steps": [either("{{ steps.one.status }}")]}]),
             json!([{"id": "o", "kind": "loop", "over": [[1]], "steps": [
                 {"id": "i", "kind": "loop", "over": "{{ item }}", "steps": [either("{{ item * index }}")]},
                 loop_while("item == 1", json!([reads("r", "steps.two.status")])),

@@ -13,6 +13,7 @@ use kybern_core::task::EffectClass;
 use kybern_core::time::Millis;
 use kybern_core::tool::ToolOutcome;
 use kybern_engine::task::SubmitRequest;
+use kybern_testkit::Fault;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -349,6 +350,18 @@ fn a_mail_stays_queued_when_the_process_ends_before_its_server_answers() {
             async || live.outbox().await.iter().all(|message| message.status == OutboxStatus::Sent).then_some(());
         live.find(async || sent().await).await;
         assert_eq!(live.world.mail.sent().len(), 6);
+    });
+}
+
+#[test]
+fn a_mail_whose_job_may_be_somebody_elses_is_not_handed_over() {
+    let world = World::new();
+    // Whoever was cut off while the server was made ready cannot say that the job is still theirs.
+    world.ails(Some(("renew_job", Fault::Unavailable)));
+    world.run(async |live| {
+        live.run(mail(), json!({})).await;
+        let message = settled(&live).await;
+        assert_eq!((message.status, live.world.mail.sent().len()), (OutboxStatus::Uncertain, 0));
     });
 }
 

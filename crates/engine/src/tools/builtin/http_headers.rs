@@ -47,7 +47,7 @@ pub(super) async fn of(
     }
     if let Some(secret) = args.get("auth").and_then(|auth| auth.get("secret")).and_then(Value::as_str) {
         if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
-            let message = "there are auth and a header Authorization, give one of them";
+            let message = "auth and a header Authorization are both given; leave one out";
             return Err(ToolFailure::permanent(message).code(ErrorCode::Validation));
         }
         let value = value_of(context, args, secret, &mut scrub).await?;

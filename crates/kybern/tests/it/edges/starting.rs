@@ -245,7 +245,7 @@ async fn the_doctor_looks_at_the_database_that_is_named_whoever_has_the_address_
     let other = other.with("KYBERN_SERVER__LISTEN", &listen);
     let (code, out, err) = run(&other, &["doctor"]);
     assert_eq!(code, Some(0), "{out}{err}");
-    assert!(out.contains("kybern.db: 0 tasks, 0 dead jobs") && out.contains("none was asked"), "{out}");
+    assert!(out.contains("kybern.db: 0 tasks, 0 dead jobs") && out.contains("no server was asked"), "{out}");
     assert!(!out.contains("answers at"), "{out}");
     // One that is not named is looked for where the settings say.
     let unnamed = other.command(&["doctor"]).env("KYBERN_DATABASE__URL", other.database()).output().unwrap();
