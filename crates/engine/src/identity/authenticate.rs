@@ -196,11 +196,13 @@ impl Identity {
         }
     }
 
-    /// A platform admin in their own tenant, the first one's before those of others, for the command line's own run on the
-    /// machine that has the database. Needs no key, and stores none.
+    /// The first tenant's platform admin, for the command line's own run on the machine that has the database. Needs no
+    /// key, and stores none.
     pub async fn local_actor(&self, request: RequestId) -> Result<Actor> {
-        let Some((tenant, admin)) = self.platform_admin().await? else {
-            // Nothing has been set up yet, or nobody has the role any more: there is nobody to act for.
+        // In another tenant nothing is done unasked.
+        let Some((tenant, admin)) = self.platform_admin().await?.filter(|(tenant, _)| *tenant == TenantId::DEFAULT)
+        else {
+            // Nothing has been set up yet, or nobody has the role there any more: there is nobody to act for.
             return Ok(self.executor_in(TenantId::DEFAULT));
         };
         let principal = Principal::User { user: admin.id, key: None };

@@ -1,6 +1,6 @@
 //! API keys: made, listed, revoked.
 
-use kybern_core::actor::{Actor, Role};
+use kybern_core::actor::{Actor, Right, Role};
 use kybern_core::audit::AuditEvent;
 use kybern_core::count::count;
 use kybern_core::error::{Detail, Error, ErrorCode, Result};
@@ -10,7 +10,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::json;
 
-use super::{Identity, grantable, one_line};
+use super::{Identity, grantable, one_line, require};
 use crate::command::{id_for, once};
 
 /// How a key is revoked.
@@ -133,7 +133,8 @@ impl Identity {
     /// Revokes a key at once, with the keys that were made with it, and tells which of the caller's tenant those were.
     ///
     /// # Errors
-    /// `NOT_FOUND`; `CONFLICT` with the keys that would fall with it, of other tenants with their number, see
+    /// `NOT_FOUND`; `PERMISSION_DENIED` where a platform admin's key would fall with it and the caller is none; `CONFLICT`
+    /// with the keys that would fall with it, of other tenants with their number, see
     /// [`Revoke::cascade`]; `CONFLICT` when no key of a platform admin would be left that works, see [`Revoke::force`].
     pub async fn revoke_key(&self, actor: &Actor, id: KeyId, how: Revoke) -> Result<Vec<ApiKey>> {
         let now = self.clock.now();
@@ -145,6 +146,11 @@ impl Identity {
             Some(_) => Vec::new(),
             None => self.store.keys_below(id, now).await?,
         };
+        let open = self.store.platform_keys(now).await?;
+        // What falls with it is not only its own: nobody takes a platform admin's key but a platform admin.
+        if below.iter().any(|key| open.contains(key)) {
+            require(actor, Right::Platform)?;
+        }
         // Keys of other tenants fall too: they are counted here, and named only in their own tenant.
         let made: Vec<&ApiKey> = keys.iter().filter(|key| below.contains(&key.id)).collect();
         let own = actor.key().is_some_and(|key| below.contains(&key));
@@ -165,13 +171,10 @@ impl Identity {
             let told = made.iter().map(|key| Detail::new(format!("/{}", key.id), format!("key {:?}", key.name)));
             return Err(Error::new(ErrorCode::Conflict, message).with_details(told.collect()));
         }
-        if !how.force {
-            let open = self.store.platform_keys(now).await?;
-            if !open.is_empty() && open.iter().all(|key| *key == id || below.contains(key)) {
-                let message = "this is the last key of a platform admin that works: make another that was not made \
-                               with it first, or revoke it with force=true";
-                return Err(Error::new(ErrorCode::Conflict, message));
-            }
+        if !how.force && !open.is_empty() && open.iter().all(|key| *key == id || below.contains(key)) {
+            let message = "this is the last key of a platform admin that works: make another that was not made with \
+                           it first, or revoke it with force=true";
+            return Err(Error::new(ErrorCode::Conflict, message));
         }
         let ids: Vec<KeyId> = made.iter().map(|key| key.id).collect();
         let event = AuditEvent::by(actor, "key.revoke", format!("key:{id}"), json!({"with": ids}));

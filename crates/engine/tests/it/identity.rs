@@ -120,9 +120,9 @@ fn recovery_finds_the_platform_admin_of_another_tenant() {
         assert!(matches!(identity.admin_key(KEY).await.unwrap(), FirstAdmin::Works));
         let by_key = live.with_key(KEY).await;
         assert_eq!((by_key.tenant(), by_key.user()), (home.tenant(), visitor.user()));
+        // The command line does nothing in another tenant unasked.
         let local = identity.local_actor(RequestId::from_uuid(Uuid::nil())).await.unwrap();
-        assert_eq!((local.tenant(), local.user()), (home.tenant(), visitor.user()));
-        // The first tenant's own goes before.
+        assert_eq!((local.tenant(), local.user()), (TenantId::DEFAULT, None));
         let first = live.world.actor.user().unwrap();
         live.grant(live.world.scope(), first, &[Role::PlatformAdmin]).await;
         let local = identity.local_actor(RequestId::from_uuid(Uuid::nil())).await.unwrap();

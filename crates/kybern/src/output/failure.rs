@@ -291,7 +291,7 @@ mod tests {
         let lines = Failure::from(ClientError::from(Box::new(api))).lines(Paint::new(false));
         assert_eq!(lines[0], "error: this key may not do that");
         assert_eq!(lines[1], "  /roles: needs  admin");
-        assert!(lines[2].starts_with("  try: use a key with the role"), "{lines:?}");
+        assert!(lines[2].starts_with("  try: use a key whose role allows it"), "{lines:?}");
         assert_eq!(lines[3], "  code PERMISSION_DENIED, request r-1");
     }
 

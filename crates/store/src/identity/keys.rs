@@ -18,7 +18,7 @@ use crate::{audit, page};
 statements! {
     INSERT = shared "key_insert";
     LIST = shared "key_list";
-    FALLEN = shared "key_fallen";
+    MAKERS = shared "key_makers";
     STATE = shared "key_state";
     REVOKE = shared "key_revoke";
     HOLDER = shared "key_holder";
@@ -74,11 +74,41 @@ fn key(row: &mut Row) -> Result<ApiKey> {
 pub(super) async fn list(tx: &mut Tx, scope: TenantScope) -> Result<Vec<ApiKey>> {
     // The lines of keys lead through other tenants.
     tx.enter(RowVisibility::Everyone).await?;
-    let fallen = tx.list(&FALLEN, args![scope], |row| Ok((KeyId::from_uuid(row.uuid()?), row.time()?))).await?;
-    let fallen: BTreeMap<KeyId, Timestamp> = fallen.into_iter().collect();
+    let read = |row: &mut Row| {
+        let (id, maker) = (KeyId::from_uuid(row.uuid()?), row.opt_uuid()?.map(KeyId::from_uuid));
+        Ok((id, KeyInLine { maker, revoked_at: row.opt_time()? }))
+    };
+    let fallen = fallen(&tx.list(&MAKERS, args![scope], read).await?.into_iter().collect());
     tx.enter(RowVisibility::Tenant(scope)).await?;
     let keys = page::readable(tx.fetch_all(&LIST, args![scope]).await?, key);
-    Ok(keys.into_iter().map(|key| ApiKey { revoked_at: fallen.get(&key.id).copied(), ..key }).collect())
+    let since = |key: &ApiKey| fallen.get(&key.id).copied().flatten().or(key.revoked_at);
+    Ok(keys.into_iter().map(|key| ApiKey { revoked_at: since(&key), ..key }).collect())
+}
+
+/// A key and the one that it was made with.
+struct KeyInLine {
+    maker: Option<KeyId>,
+    revoked_at: Option<Timestamp>,
+}
+
+/// Since when each key does not stand any more: since it or one in the line of its makers was revoked first. Each key is
+/// looked at once, because a line may be thousands of keys long.
+fn fallen(keys: &BTreeMap<KeyId, KeyInLine>) -> BTreeMap<KeyId, Option<Timestamp>> {
+    let mut since: BTreeMap<KeyId, Option<Timestamp>> = BTreeMap::new();
+    for id in keys.keys() {
+        let (mut line, mut next) = (Vec::new(), Some(*id));
+        while let Some(id) = next.filter(|id| !since.contains_key(id) && line.len() < keys.len()) {
+            let Some(key) = keys.get(&id) else { break };
+            line.push((id, key.revoked_at));
+            next = key.maker;
+        }
+        let mut earliest = next.and_then(|maker| since.get(&maker).copied().flatten());
+        for (id, revoked_at) in line.into_iter().rev() {
+            earliest = [earliest, revoked_at].into_iter().flatten().min();
+            since.insert(id, earliest);
+        }
+    }
+    since
 }
 
 pub(super) async fn revoke(tx: &mut Tx, act: &AuditedAct<KeyId>) -> Result<()> {
@@ -146,4 +176,42 @@ async fn below_by_tenant(tx: &mut Tx, id: KeyId, at: Timestamp) -> Result<Vec<(T
 pub(super) async fn of_platform_admins(tx: &mut Tx, at: Timestamp) -> Result<Vec<KeyId>> {
     let holders = tx.list(&WORKING, args![at], of_holder).await?;
     Ok(holders.into_iter().filter(KeyHolder::opens_all).map(|holder| holder.key).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn id(n: u64) -> KeyId {
+        KeyId::from_uuid(Uuid::from_u128(u128::from(n)))
+    }
+
+    #[test]
+    fn a_key_falls_when_one_of_its_makers_does_and_the_first_counts() {
+        let key = |maker: Option<u64>, revoked: Option<i64>| KeyInLine {
+            maker: maker.map(id),
+            revoked_at: revoked.map(Timestamp::from_millis),
+        };
+        let keys =
+            [(1, key(None, None)), (2, key(Some(1), Some(20))), (3, key(Some(2), Some(10))), (4, key(Some(3), None))];
+        let keys = keys.into_iter().map(|(n, key)| (id(n), key)).collect();
+        let since = fallen(&keys);
+        let at = |n| since[&id(n)].map(Timestamp::as_millis);
+        assert_eq!([at(1), at(2), at(3), at(4)], [None, Some(20), Some(10), Some(10)]);
+    }
+
+    #[test]
+    fn a_long_line_takes_no_more_than_its_length() {
+        let line = |count: usize| {
+            let count = count as u64;
+            // The last one first: each is looked at before the one that it was made with.
+            let keys: BTreeMap<KeyId, KeyInLine> = (0..count)
+                .map(|n| (id(n), KeyInLine { maker: (n + 1 < count).then(|| id(n + 1)), revoked_at: None }))
+                .collect();
+            assert!(fallen(&keys).values().all(Option::is_none));
+        };
+        assert!(kybern_testkit::growth(500, line) < 24.0);
+    }
 }
