@@ -137,7 +137,7 @@ async fn a_value_goes_nowhere_else() {
             receiver.url("/"),
             json!({"auth": {"secret": "crm_token"}, "headers": {"authorization": "x"}}),
             "VALIDATION_ERROR",
-            "one of them",
+            "leave one out",
         ),
     ] {
         let called = call(&url, args.clone()).await;

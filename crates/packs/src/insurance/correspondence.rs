@@ -28,7 +28,8 @@ impl Entry {
     }
 }
 
-/// The list with one more entry: `address` is the insurer's, and `message` the mail's `Message-ID`, where it has one.
+/// The list with one more entry: `address` is whom the mail went to, or who sent it where it is an answer, and `message`
+/// its `Message-ID`, where it has one.
 pub(super) fn with(
     context: &ToolContext,
     request: &Map<String, Value>,

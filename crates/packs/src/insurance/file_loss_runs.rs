@@ -56,7 +56,7 @@ pub fn file_loss_runs() -> StatelessTool {
 }
 
 /// A request, and what speaks against filing the answer with it without a person.
-struct AnsweredRequest {
+struct ComparedRequest {
     request: Record,
     doubts: Vec<String>,
 }
@@ -69,9 +69,9 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
         let Some(request) = request::find_by_id(context, &id).await?.filter(request::is_open) else { continue };
         let insured = request::insured(context, &request.props).await?;
         let doubts = report::doubts(context, &request, insured.as_deref(), &reports);
-        answered.push(AnsweredRequest { request, doubts });
+        answered.push(ComparedRequest { request, doubts });
     }
-    let is_open = |one: &AnsweredRequest| {
+    let is_open = |one: &ComparedRequest| {
         !one.doubts.is_empty() && said.is_none_or(|said| !said.contains_key(&one.request.id.to_string()))
     };
     if answered.iter().any(is_open) {
@@ -84,7 +84,7 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
 
 async fn file(
     context: &ToolContext,
-    answered: &[AnsweredRequest],
+    answered: &[ComparedRequest],
     reports: &[Report],
     said: Option<&Map<String, Value>>,
 ) -> Result<ToolOutcome, ToolFailure> {
@@ -99,7 +99,7 @@ async fn file(
         Some(_) => BTreeSet::new(),
         None => reports.iter().map(|report| report.n).collect(),
     };
-    for AnsweredRequest { request, doubts } in answered {
+    for ComparedRequest { request, doubts } in answered {
         // A word counts only where there is still a doubt.
         let word = said.filter(|_| !doubts.is_empty()).map(|said| texts(said, &request.id.to_string()));
         let new: Vec<Value> = match &word {
@@ -156,25 +156,27 @@ async fn file(
 /// What is filed by the word of a person: all files of the answer, for these policies.
 fn by_word(context: &ToolContext, numbers: &[String], files: &[Attachment]) -> Vec<Value> {
     let attached = files.iter().filter(|file| file.source == AttachmentSource::Attached);
-    let run = |file: Option<&Attachment>| {
-        json!({
-            "task": context.task,
-            "n": file.map(|file| file.n),
-            "filename": file.map(|file| &file.filename),
-            "hash": file.map(|file| &file.hash),
-            "policy_numbers": numbers,
-        })
-    };
-    let runs: Vec<Value> = attached.map(|file| run(Some(file))).collect();
+    let runs: Vec<Value> = attached.map(|file| filed_as(context, Some(file), numbers)).collect();
     // The message itself may say it.
-    if runs.is_empty() { vec![run(None)] } else { runs }
+    if runs.is_empty() { vec![filed_as(context, None, numbers)] } else { runs }
+}
+
+/// The entry of a request for one file of an answer.
+fn filed_as(context: &ToolContext, file: Option<&Attachment>, numbers: &[String]) -> Value {
+    json!({
+        "task": context.task,
+        "n": file.map(|file| file.n),
+        "filename": file.map(|file| &file.filename),
+        "hash": file.map(|file| &file.hash),
+        "policy_numbers": numbers,
+    })
 }
 
 /// Asks of which policies loss runs have come, for each request whose answer does not fit.
-async fn review(context: &ToolContext, open: &[AnsweredRequest], reports: &[Report]) -> Result<Review, ToolFailure> {
+async fn review(context: &ToolContext, open: &[ComparedRequest], reports: &[Report]) -> Result<Review, ToolFailure> {
     let mut properties = Map::new();
     let mut asked = Vec::new();
-    for AnsweredRequest { request, doubts } in open {
+    for ComparedRequest { request, doubts } in open {
         let missing = request::missing(&request.props);
         let choice = json!({"type": "array", "items": {"enum": missing}, "uniqueItems": true});
         properties.insert(request.id.to_string(), choice);

@@ -1,7 +1,7 @@
 //! `insurance.send_chase_email`: reminds an insurer of a request whose loss runs have not come, in the thread of the mail
 //! that asked, at the address to which that went. The outbox says which that is: a record can be written by others.
 //!
-//! A request that is answered meanwhile, or never left, is not chased; the outcome says so, and the plan goes by that.
+//! A request that was closed meanwhile, or never left, is not chased; the outcome says so, and the plan goes by that.
 
 use kybern_core::error::ErrorCode;
 use kybern_core::id::OutboxId;

@@ -10,6 +10,7 @@ use kybern_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::super::loss_run_request as request;
+use super::filed_as;
 use crate::args::{as_text, objects, text};
 use crate::company;
 use crate::reading::UNSURE;
@@ -49,15 +50,11 @@ impl Report {
     pub(super) fn run(&self, context: &ToolContext, request: &Record, files: &[Attachment]) -> Value {
         let file = files.iter().find(|file| u64::from(file.n) == self.n);
         let asked = |number: &&String| request::asks_about(request, &company::policy_number(number));
-        json!({
-            "task": context.task,
-            "n": self.n,
-            "filename": file.map(|file| &file.filename),
-            "hash": file.map(|file| &file.hash),
-            "policy_numbers": self.policy_numbers.iter().filter(asked).collect::<Vec<_>>(),
-            "valuation_date": self.valuation_date,
-            "losses": self.losses,
-        })
+        let numbers: Vec<String> = self.policy_numbers.iter().filter(asked).cloned().collect();
+        let mut run = filed_as(context, file, &numbers);
+        run["valuation_date"] = json!(self.valuation_date);
+        run["losses"] = json!(self.losses);
+        run
     }
 
     /// As a person is shown it.
