@@ -12,7 +12,7 @@ use crate::services::{self, cache, ports};
 /// The key of its admin. It is good for this server alone, which is gone in the end.
 const KEY: &str = "kyb_chore_admin_key_0123456789abcdef0123456789abcdef";
 
-/// Builds the program as it is released, and answers where it lies.
+/// Builds the program as who tries it does, and answers where it lies.
 ///
 /// # Errors
 /// When it cannot be built.

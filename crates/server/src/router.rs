@@ -227,7 +227,11 @@ routes! {
     // Records and messages
     get "/api/records", Needs(Read), api::records::kinds;
     get "/api/records/{kind}", Needs(Read), api::records::list, query;
+    get "/api/records/{kind}/export", Needs(Read), api::records::export, query;
     get "/api/records/{kind}/{id}", Needs(Read), api::records::show;
+    patch "/api/records/{kind}/{id}", Needs(Operate), api::records::change;
+    get "/api/records/{kind}/{id}/history", Needs(Read), api::records::history, query;
+    get "/api/records/{kind}/{id}/tasks", Needs(Read), api::records::tasks, query;
     get "/api/outbox", Needs(Read), api::outbox::list, query;
     post "/api/outbox/{id}/retry", Needs(Operate), api::outbox::retry;
     // Who may do what

@@ -7,8 +7,8 @@ use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
 use crate::{
     agents, approvals, audit, blobs, budgets, chats, idempotency, identity, jobs, knowledge, lessons, memories,
-    model_policies, outbox, own_tools, permissions, plans, preferences, probe, prompts, rates, records, reservations,
-    retention, secrets, standings, tasks,
+    model_policies, outbox, own_tools, permissions, plans, preferences, probe, prompts, rates, record_admin, records,
+    reservations, retention, secrets, standings, tasks,
 };
 
 /// Every statement of this crate.
@@ -37,6 +37,7 @@ fn every_statement() -> impl Iterator<Item = &'static Sql> {
         probe::STATEMENTS,
         prompts::STATEMENTS,
         rates::STATEMENTS,
+        record_admin::STATEMENTS,
         records::STATEMENTS,
         reservations::STATEMENTS,
         secrets::STATEMENTS,

@@ -42,6 +42,7 @@ pub mod private;
 mod probe;
 mod prompts;
 mod rates;
+mod record_admin;
 mod records;
 mod reservations;
 mod retention;

@@ -61,6 +61,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(27, "0027_task_kind"),
     migration!(28, "0028_files_of_records"),
     migration!(29, "0029_account_makers"),
+    migration!(30, "0030_record_versions"),
 ];
 
 /// The schema version that this program knows.

@@ -13,6 +13,7 @@ use uuid::Uuid;
 use crate::db::{Row, Sql, Tx, args, statements};
 use crate::error::{Result, StoreError};
 use crate::page;
+use crate::record_admin::{Maker, note};
 use crate::store::SqlStore;
 
 statements! {
@@ -31,7 +32,7 @@ statements! {
 }
 
 /// Reads a record to be shown. What cannot be read is left empty and told.
-fn shown(row: &mut Row) -> Result<Record> {
+pub(crate) fn shown(row: &mut Row) -> Result<Record> {
     let mut unreadable = None;
     let mut record = Record {
         id: RecordId::from_uuid(row.uuid()?),
@@ -54,6 +55,17 @@ fn record(row: &mut Row) -> Result<Record> {
 
 async fn by_key(tx: &mut Tx, sql: &'static Sql, scope: TenantScope, kind: &str, key: &str) -> Result<Option<Record>> {
     tx.find(sql, args![scope, kind, key], record).await
+}
+
+/// A record that nobody else writes to before this transaction ends.
+pub(crate) async fn locked(tx: &mut Tx, scope: TenantScope, kind: &str, key: &str) -> Result<Option<Record>> {
+    by_key(tx, &LOCK, scope, kind, key).await
+}
+
+/// Writes the props of a record, which is locked and has its next version by then.
+pub(crate) async fn overwrite(tx: &mut Tx, scope: TenantScope, record: &Record) -> Result<()> {
+    let props = json!(record.props).to_string();
+    tx.execute(&UPDATE, args![scope, record.id.as_uuid(), props, record.updated_at]).await.map(drop)
 }
 
 pub(crate) async fn id_of(tx: &mut Tx, scope: TenantScope, kind: &str, key: &str) -> Result<Option<RecordId>> {
@@ -87,20 +99,31 @@ fn changed(put: &PutRecord) -> StoreError {
 }
 
 /// Creates the record or merges into it. The belief has been checked in this transaction.
-pub(crate) async fn put(tx: &mut Tx, scope: TenantScope, put: &PutRecord, at: Timestamp) -> Result<()> {
+pub(crate) async fn put(
+    tx: &mut Tx,
+    scope: TenantScope,
+    put: &PutRecord,
+    (maker, at): (Maker<'_>, Timestamp),
+) -> Result<()> {
     let id = match by_key(tx, &LOCK, scope, &put.kind, &put.key).await? {
-        Some(present) => {
-            let merged = merge(&present.props, &put.props, put.merge);
+        Some(mut present) => {
+            let mut merged = merge(&present.props, &put.props, put.merge);
             if !merged.changed.is_empty() {
-                let props = json!(merged.props).to_string();
-                tx.execute(&UPDATE, args![scope, present.id.as_uuid(), props, at]).await?;
+                present.props = std::mem::take(&mut merged.props);
+                (present.version, present.updated_at) = (present.version + 1, at);
+                overwrite(tx, scope, &present).await?;
+                let value = |name: String| (name.clone(), present.props.get(&name).cloned().unwrap_or_default());
+                let changed = merged.changed.into_iter().map(value).collect();
+                note(tx, (scope, present.id), present.version, &changed, (maker, at)).await?;
             }
             present.id
         }
         None => {
-            let props = json!(merge(&Map::new(), &put.props, put.merge).props).to_string();
-            let args = args![scope, put.id.as_uuid(), put.kind.as_str(), put.key.as_str(), props, at];
+            let props = merge(&Map::new(), &put.props, put.merge).props;
+            let text = json!(props).to_string();
+            let args = args![scope, put.id.as_uuid(), put.kind.as_str(), put.key.as_str(), text, at];
             tx.execute(&INSERT, args).await?;
+            note(tx, (scope, put.id), 1, &props, (maker, at)).await?;
             put.id
         }
     };

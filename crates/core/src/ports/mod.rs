@@ -33,6 +33,7 @@ pub mod plan_store;
 pub mod preference_store;
 pub mod probe_store;
 pub mod prompt_store;
+pub mod record_admin_store;
 pub mod record_store;
 pub mod retention_store;
 pub mod secret_store;
@@ -76,6 +77,7 @@ pub use plan_store::PlanStore;
 pub use preference_store::PreferenceStore;
 pub use probe_store::{DiskSpace, OldestWork, OpenWork, ProbeStore};
 pub use prompt_store::PromptStore;
+pub use record_admin_store::RecordAdminStore;
 pub use record_store::RecordStore;
 pub use retention_store::RetentionStore;
 pub use secret_store::{SecretReader, SecretStore};
@@ -94,6 +96,7 @@ pub use tool_source::{OfferedTool, OfferedTools, ToolSource};
 pub trait Store:
     TaskStore
     + RecordStore
+    + RecordAdminStore
     + PlanStore
     + IdentityStore
     + JobStore
@@ -122,6 +125,7 @@ pub trait Store:
 impl<T> Store for T where
     T: TaskStore
         + RecordStore
+        + RecordAdminStore
         + PlanStore
         + IdentityStore
         + JobStore

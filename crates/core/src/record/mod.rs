@@ -1,11 +1,13 @@
 //! Records: the objects that packs keep. A pack declares kinds; it needs no SQL and no migration.
 
 pub mod merge;
+pub mod version;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use merge::{Merge, MergeOutcome, merge};
+pub use version::{RecordEdit, RecordTask, RecordVersion};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::id::RecordId;
@@ -175,6 +177,9 @@ pub struct RecordKind {
     /// JSON Schema of its props, which every write has to fit. What is put into a record that exists leaves out what it
     /// does not change, so the schema asks of each prop by itself, beside which of them are required.
     pub schema: Value,
+    /// What a person may change by hand: the props, each with the JSON Schema of its new value, which may be narrower than
+    /// the kind's. Others make up the key and what the record is found by, or are what steps have done.
+    pub by_hand: Value,
 }
 
 words! {

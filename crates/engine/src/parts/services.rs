@@ -33,7 +33,7 @@ use crate::retention::Removal;
 use crate::secret::Secrets;
 use crate::task::Tasks;
 use crate::task::reading::ReadingTurns;
-use crate::tools::{OwnTools, ToolCatalogue, ToolSettings};
+use crate::tools::{DeclaredKinds, OwnTools, ToolCatalogue, ToolSettings};
 
 pub(crate) struct Services {
     pub(crate) agents: Agents,
@@ -144,7 +144,12 @@ impl Services {
                 self_approval,
                 clock: clock.clone(),
             },
-            records: Records { store: store.clone() },
+            records: Records {
+                store: store.clone(),
+                admin: store.clone(),
+                kinds: Arc::new(DeclaredKinds::of(registry)),
+                clock: clock.clone(),
+            },
             secrets: Secrets { store: store.clone(), keys: keys.clone(), clock: clock.clone() },
             tool_settings: ToolSettings { store: store.clone(), catalogue: catalogue.clone(), clock: clock.clone() },
             agents,

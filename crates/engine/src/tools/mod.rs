@@ -19,6 +19,7 @@ pub(crate) mod taught;
 
 pub use catalogue::{CallableTool, ToolCatalogue, ToolSnapshot};
 pub(crate) use only_hosts::OnlyHosts;
+pub(crate) use record::DeclaredKinds;
 
 pub use crate::executor::hash_args;
 pub use grant::{CallOrigin, Grant};

@@ -1,4 +1,4 @@
-//! What the kinds of records that packs declare ask of every write, whichever tool makes it.
+//! What the kinds of records that packs declare ask of every write, whichever tool or person makes it.
 
 use std::collections::HashMap;
 
@@ -6,12 +6,12 @@ use jsonschema::Validator;
 use kybern_core::error::Detail;
 use kybern_core::pack::PackRegistry;
 use kybern_core::record::{Expect, PutRecord, RecordKind};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::schema;
 
 /// The declared kinds, each compiled once. What is no kind of a pack is a kind of its users': nothing is asked of it.
-pub(super) struct DeclaredKinds {
+pub(crate) struct DeclaredKinds {
     kinds: HashMap<String, Result<Declared, String>>,
 }
 
@@ -20,10 +20,15 @@ pub(super) struct DeclaredKinds {
 struct Declared {
     whole: Validator,
     change: Validator,
+    by_hand: Validator,
+    /// The props that a person may change.
+    names: Vec<String>,
+    /// All that there are.
+    props: Vec<String>,
 }
 
 impl DeclaredKinds {
-    pub(super) fn of(registry: &PackRegistry) -> Self {
+    pub(crate) fn of(registry: &PackRegistry) -> Self {
         let kinds = registry.kinds().map(|kind| (kind.key.clone(), Declared::of(kind))).collect();
         Self { kinds }
     }
@@ -35,6 +40,40 @@ impl DeclaredKinds {
         let (kind, key) = (&put.kind, &put.key);
         let stands = format!("the record {key:?} does not fit its kind {kind}, which a pack declares");
         (!faults.is_empty()).then(|| format!("{stands}: {}", faults.join("; ")))
+    }
+
+    /// The props that a kind declares; `None` for one that no pack declares.
+    pub(crate) fn props(&self, kind: &str) -> Option<&[String]> {
+        self.kinds.get(kind)?.as_ref().ok().map(|declared| declared.props.as_slice())
+    }
+
+    /// What is wrong with a change by hand that leaves the record with `after`; the places are those of its props.
+    pub(crate) fn faults_by_hand(
+        &self,
+        kind: &str,
+        changed: &Map<String, Value>,
+        after: &Map<String, Value>,
+    ) -> Vec<Detail> {
+        let declared = match self.kinds.get(kind) {
+            None => return Vec::new(),
+            Some(Err(problem)) => return vec![Detail::new("", problem.clone())],
+            Some(Ok(declared)) => declared,
+        };
+        let is_held = |name: &&String| !declared.names.contains(name);
+        let held = changed.keys().filter(is_held).map(|name| {
+            let these = declared.names.join(", ");
+            Detail::new(format!("/{name}"), format!("{name} of {kind} is not changed by hand; these are: {these}"))
+        });
+        let mut faults: Vec<Detail> = held.collect();
+        if faults.is_empty() {
+            let given = changed.iter().filter(|(_, value)| !value.is_null());
+            let given = given.map(|(name, value)| (name.clone(), value.clone())).collect();
+            faults = schema::faults(&declared.by_hand, &Value::Object(given));
+        }
+        if faults.is_empty() {
+            faults = schema::faults(&declared.whole, &Value::Object(after.clone()));
+        }
+        faults
     }
 
     fn faults(&self, put: &PutRecord) -> Vec<Detail> {
@@ -58,7 +97,13 @@ fn at(fault: &Detail) -> &str {
 
 impl Declared {
     fn of(kind: &RecordKind) -> Result<Self, String> {
-        let change = schema::compile_own(&schema::partial(&kind.schema))?;
-        Ok(Self { whole: schema::compile_own(&kind.schema)?, change })
+        let names = |of: &Value| of.as_object().into_iter().flat_map(Map::keys).cloned().collect::<Vec<String>>();
+        Ok(Self {
+            whole: schema::compile_own(&kind.schema)?,
+            change: schema::compile_own(&schema::partial(&kind.schema))?,
+            by_hand: schema::compile_own(&json!({"type": "object", "properties": kind.by_hand}))?,
+            names: names(&kind.by_hand),
+            props: names(&kind.schema["properties"]),
+        })
     }
 }

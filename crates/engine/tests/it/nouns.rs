@@ -16,6 +16,7 @@ use kybern_core::task::{StepStatus, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
 use kybern_engine::identity::NewUser;
 use kybern_engine::knowledge::NewDocument;
+use kybern_engine::record::RecordFilter;
 use kybern_engine::task::{SubmitRequest, TaskView};
 use kybern_engine::tools::ToolChange;
 use kybern_testkit::Fault;
@@ -227,7 +228,9 @@ fn a_tool_finds_what_is_remembered_of_a_record_and_what_published_documents_say(
         let place = step("put", "core.put_record", json!({"kind": "yard.place", "key": "north", "props": {}}));
         assert_eq!(live.run(json!([place]), json!({})).await.status, TaskStatus::Completed);
         let (scope, actor) = (live.world.scope(), &live.world.actor);
-        let record = live.engine.records().list(scope, "yard.place", None, 1).await.unwrap().items[0].id;
+        let record =
+            live.engine.records().list(scope, "yard.place", &RecordFilter::default(), None, 1).await.unwrap().items[0]
+                .id;
         let args = json!({"content": "The gate opens at six.", "entity_id": record});
         assert_eq!(live.step_of(actor, "memory.remember", args).await.status, TaskStatus::Completed);
         let search = |entity: Value| json!({"query": "gate opens", "entity_id": entity});

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use kybern_core::error::ErrorCode;
-use kybern_core::id::JobId;
+use kybern_core::id::{JobId, RecordId};
 use kybern_core::job::{self, NewJob};
 use kybern_core::pack::{DuplicateKey, Pack, PackRegistry};
 use kybern_core::ports::RecordStore as _;
 use kybern_core::record::RecordKind;
 use kybern_core::task::{EffectClass, TaskStatus};
 use kybern_core::tool::ToolOutcome;
+use kybern_engine::record::{RecordChanges, RecordFilter};
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
 
@@ -38,6 +39,7 @@ impl Pack for Yard {
                 },
                 "additionalProperties": false
             }),
+            by_hand: json!({"state": {"enum": ["free"]}, "marks": {"type": "array"}}),
         })
     }
 }
@@ -83,6 +85,105 @@ fn what_a_pack_declares_of_its_records_holds_for_every_tool_that_writes_one() {
 
         let own = json!({"row": "anything", "owner": null});
         assert_eq!(refusal(&live, "note", own).await, None, "what no pack declares is its user's own");
+    });
+}
+
+/// A change by hand, and what became of it: the record's version and props, or the code and the places.
+async fn by_hand(live: &Live<'_>, (kind, id): (&str, RecordId), version: i64, props: Value) -> Result<Value, Value> {
+    let changes =
+        RecordChanges { version, props: props.as_object().cloned().unwrap(), reason: "It came by post.".to_owned() };
+    let changed = live.engine.records().change(&live.world.actor, kind, id, changes).await;
+    changed.map(|record| json!([record.version, record.props])).map_err(|error| {
+        let places: Vec<&str> = error.details().iter().map(|fault| fault.path.as_str()).collect();
+        json!([error.code(), places])
+    })
+}
+
+async fn the_only(live: &Live<'_>, kind: &str) -> RecordId {
+    let all = live.engine.records().list(live.world.scope(), kind, &RecordFilter::default(), None, 10).await.unwrap();
+    assert_eq!(all.items.len(), 1);
+    all.items[0].id
+}
+
+#[test]
+fn a_person_changes_what_the_kind_lets_them() {
+    World::on_sqlite([]).bringing(Yard).run(async |live| {
+        for (kind, props) in [("yard.place", json!({"row": 1, "state": "taken"})), ("note", json!({"row": 1}))] {
+            assert_eq!(refusal(&live, kind, props).await, None);
+        }
+        let place = ("yard.place", the_only(&live, "yard.place").await);
+        let refused = |code: &str, places: &[&str]| Err(json!([code, places]));
+        for (props, place_of_fault) in [
+            (json!({"row": 2}), "/props/row"),
+            (json!({"owner": "x"}), "/props/owner"),
+            // The kind takes it, and no person gives it.
+            (json!({"state": "taken"}), "/props/state"),
+            // What a person may give, and the kind does not take.
+            (json!({"marks": [7]}), "/props/marks/0"),
+            (json!({"state": null}), "/props"),
+            (json!({}), "/props"),
+        ] {
+            assert_eq!(by_hand(&live, place, 1, props).await, refused("VALIDATION_ERROR", &[place_of_fault]));
+        }
+        assert_eq!(by_hand(&live, ("note", place.1), 1, json!({"state": "free"})).await, refused("NOT_FOUND", &[]));
+        assert_eq!(by_hand(&live, place, 2, json!({"state": "free"})).await, refused("CONFLICT", &[]));
+        let after = json!({"row": 1, "state": "free"});
+        assert_eq!(by_hand(&live, place, 1, json!({"state": "free"})).await, Ok(json!([2, after])));
+        let marked = by_hand(&live, place, 2, json!({"marks": ["deep"]})).await;
+        assert_eq!(marked, Ok(json!([3, {"row": 1, "state": "free", "marks": ["deep"]}])));
+        assert_eq!(by_hand(&live, place, 3, json!({"marks": null})).await, Ok(json!([4, after])));
+
+        let note = ("note", the_only(&live, "note").await);
+        assert_eq!(by_hand(&live, note, 1, json!({"row": null, "x": {"y": 1}})).await, Ok(json!([2, {"x": {"y": 1}}])));
+        let large = json!({"x": "x".repeat(256 * 1024)});
+        assert_eq!(by_hand(&live, note, 2, large).await, refused("PAYLOAD_TOO_LARGE", &[]));
+
+        let versions = live.engine.records().versions(live.world.scope(), place, None, 10).await.unwrap().items;
+        let told: Vec<_> = versions.iter().map(|version| (version.version, version.task_id.is_some())).collect();
+        assert_eq!(told, [(4, false), (3, false), (2, false), (1, true)]);
+        assert_eq!(versions[0].user_id, live.world.actor.user());
+        // A step that looked before the person did decides by what the person wrote.
+        assert_eq!(refusal(&live, "yard.place", json!({"state": "taken"})).await, None);
+        let tasks = live.engine.records().tasks(live.world.scope(), place, None, 10).await.unwrap();
+        assert_eq!(tasks.iter().map(|link| link.role.as_str()).collect::<Vec<_>>(), ["updated", "created"]);
+    });
+}
+
+#[test]
+fn records_are_found_by_a_field_and_by_words_page_by_page() {
+    World::on_sqlite([]).run(async |live| {
+        for n in 0..7 {
+            let props =
+                json!({"state": if n % 3 == 0 { "free" } else { "taken" }, "said": format!("Nr. {n} \"Größe\"")});
+            let put = json!({"kind": "note", "key": format!("n{n}"), "props": props});
+            let task = live.run(json!([step("put", "core.put_record", put)]), Value::Null).await;
+            assert_eq!(task.status, TaskStatus::Completed);
+        }
+        let find = async |filter: RecordFilter, limit: u32| {
+            let (mut keys, mut after, mut pages) = (Vec::new(), None, 0);
+            loop {
+                let page = live.engine.records().list(live.world.scope(), "note", &filter, after, limit).await.unwrap();
+                keys.extend(page.items.into_iter().map(|record| record.key));
+                pages += 1;
+                after = page.next.map(|next| next.parse().unwrap());
+                if after.is_none() {
+                    return (keys.join(" "), pages);
+                }
+            }
+        };
+        let field = |value: &str| RecordFilter {
+            field: Some(("state".to_owned(), value.to_owned())),
+            ..RecordFilter::default()
+        };
+        let text = |text: &str| RecordFilter { text: Some(text.to_owned()), ..RecordFilter::default() };
+        assert_eq!(find(field("free"), 200).await, ("n0 n3 n6".to_owned(), 1));
+        assert_eq!(find(field("free"), 1).await.0, "n0 n3 n6");
+        assert_eq!(find(text("nr. 4 \"grÖß"), 200).await.0, "n4");
+        assert_eq!(find(text("N2"), 200).await.0, "n2", "a key is looked at as well");
+        let both = RecordFilter { text: Some("größe".to_owned()), ..field("taken") };
+        assert_eq!(find(both, 2).await.0, "n1 n2 n4 n5");
+        assert_eq!(find(RecordFilter::default(), 3).await, ("n0 n1 n2 n3 n4 n5 n6".to_owned(), 3));
+        assert_eq!(find(text("nothing of the kind"), 3).await.0, "");
     });
 }
 

@@ -11,6 +11,7 @@ mod budget;
 mod chat;
 mod context;
 mod exit;
+mod file;
 mod input;
 mod key;
 mod knowledge;

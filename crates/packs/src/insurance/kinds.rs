@@ -40,6 +40,7 @@ pub(super) fn all() -> [RecordKind; 3] {
             DEAL,
             "A piece of business with one company: new business or a renewal",
             &["entity_id", "pipeline_type", "stage", "coverage_types"],
+            json!({"stage": {"enum": STAGES}, "coverage_types": texts, "effective_date": date}),
             json!({
                 "entity_id": {"type": "string"},
                 "entity_name": text,
@@ -55,6 +56,7 @@ pub(super) fn all() -> [RecordKind; 3] {
             POLICY,
             "A policy as documents describe it",
             &["policy_number", "entity_id", "lines"],
+            json!({"lines": texts, "effective": date, "expiration": date, "premium_nanos": {"type": "integer"}}),
             json!({
                 "policy_number": {"type": "string"},
                 "insurer": text,
@@ -71,6 +73,8 @@ pub(super) fn all() -> [RecordKind; 3] {
             LOSS_RUN_REQUEST,
             "What one insurer is asked for within one deal",
             &["deal_id", "insurer", "status", "policy_numbers", "lines", "entity_id"],
+            // What was sent is not to become a draft again, which would be sent a second time.
+            json!({"status": {"enum": ["closed"]}, "to": text, "subject": text, "body": text}),
             json!({
                 "deal_id": {"type": "string"},
                 "entity_id": {"type": "string"},
@@ -96,7 +100,7 @@ pub(super) fn all() -> [RecordKind; 3] {
     ]
 }
 
-fn kind(key: &str, description: &str, required: &[&str], properties: Value) -> RecordKind {
+fn kind(key: &str, description: &str, required: &[&str], by_hand: Value, properties: Value) -> RecordKind {
     RecordKind {
         key: key.to_owned(),
         description: description.to_owned(),
@@ -106,5 +110,6 @@ fn kind(key: &str, description: &str, required: &[&str], properties: Value) -> R
             "properties": properties,
             "additionalProperties": false
         }),
+        by_hand,
     }
 }

@@ -168,7 +168,7 @@ pub(super) fn identifiers_json(identifiers: &[(&'static str, String)]) -> Value 
 
 /// The kind of record that this pack declares.
 pub(super) fn kind() -> RecordKind {
-    let nullable = json!({"type": ["string", "null"]});
+    let (nullable, text) = (json!({"type": ["string", "null"]}), json!({"type": "string"}));
     RecordKind {
         key: KIND.to_owned(),
         description: "A company: carrier, shipper, broker or insurer, with the source of every field".to_owned(),
@@ -193,5 +193,6 @@ pub(super) fn kind() -> RecordKind {
             },
             "additionalProperties": false
         }),
+        by_hand: json!({"email": text, "phone": text, "address": text, "state": text}),
     }
 }

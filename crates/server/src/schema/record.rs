@@ -1,7 +1,7 @@
 //! Records and outgoing messages.
 
 use kybern_core::outbox::OutboxMessage;
-use kybern_core::record::Record;
+use kybern_core::record::{Record, RecordTask, RecordVersion};
 use utoipa::ToSchema;
 
 /// A kind of which there are records.
@@ -17,6 +17,16 @@ pub struct RecordKindSchema {
 page! {
     /// A page of records.
     pub RecordPage of Record: "The records."
+}
+
+page! {
+    /// A page of a record's versions.
+    pub RecordVersionPage of RecordVersion: "The versions, newest first."
+}
+
+page! {
+    /// A page of the tasks that touched a record.
+    pub RecordTaskPage of RecordTask: "The tasks' links, those of the newest task first."
 }
 
 page! {

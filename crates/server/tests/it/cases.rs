@@ -349,9 +349,6 @@ pub(crate) fn all() -> Vec<Case> {
         ),
         case("DELETE", "/api/budgets/{id}", Id(|fixture| fixture.budget.clone()), None),
         case("GET", "/api/usage", Fixed, None),
-        case("GET", "/api/records", Fixed, None),
-        case("GET", "/api/records/{kind}", Shared("note"), None),
-        case("GET", "/api/records/{kind}/{id}", Id(|fixture| fixture.record.clone()), None),
         case("GET", "/api/outbox", Fixed, None),
         case(
             "POST",

@@ -59,6 +59,7 @@ const COLUMNS: &[(&str, &str, Reads)] = &[
     ("lesson", "body", is::<Teaching>),
     ("lesson", "source", is::<LessonSource>),
     ("own_tool", "definition", is::<OwnDefinition>),
+    ("record_version", "changed", is::<Map<String, Value>>),
 ];
 
 fn is<T: DeserializeOwned + Send>(text: &str) -> Result<(), String> {
@@ -173,6 +174,7 @@ mod tests {
         ("rate_key", &["key"]),
         ("record", &["kind", "key"]),
         ("record_lookup", &["kind", "name", "value"]),
+        ("record_version", &["step_id", "reason"]),
         ("reservation", &["owner", "kind", "name", "provider"]),
         ("secret", &["name", "description", "sealed", "created_by"]),
         ("signal", &["kind", "dedupe_key", "body_hash"]),

@@ -2,6 +2,7 @@
 
 use kybern_core::job::{NewJob, limits};
 use kybern_core::outbox::NewOutbox;
+use kybern_core::record::PutRecord;
 use kybern_core::task::{Delegation, Effect};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
@@ -11,6 +12,7 @@ use super::commit::PreparedCommit;
 use super::{journal, nouns, steer, submit};
 use crate::db::{Tx, args, statements};
 use crate::error::Result;
+use crate::record_admin::Maker;
 use crate::{approvals, chats, jobs, outbox, records};
 
 statements! {
@@ -45,9 +47,12 @@ pub(super) async fn check(tx: &mut Tx, scope: TenantScope, effects: &[Effect]) -
 pub(super) async fn write(tx: &mut Tx, prepared: &PreparedCommit) -> Result<()> {
     let commit = &prepared.commit;
     let (scope, task, at) = (prepared.lease.scope(), prepared.lease.task(), commit.at);
-    for effect in &commit.effects {
+    for (place, effect) in commit.effects.iter().enumerate() {
         match effect {
-            Effect::Put(put) => records::put(tx, scope, put, at).await?,
+            Effect::Put(put) => {
+                let step = commit.effects.get(place..).and_then(|rest| step_of(rest, put));
+                records::put(tx, scope, put, (Maker::Step(task, step), at)).await?;
+            }
             Effect::Link { link, step, tool } => {
                 let known = records::id_of(tx, scope, &link.kind, &link.key).await?;
                 let metadata = json!(link.metadata).to_string();
@@ -83,6 +88,14 @@ pub(super) async fn write(tx: &mut Tx, prepared: &PreparedCommit) -> Result<()> 
         }
     }
     Ok(())
+}
+
+/// The step that writes a record: the record's link, which follows it, names it.
+fn step_of<'a>(effects: &'a [Effect], put: &PutRecord) -> Option<&'a str> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::Link { link, step, .. } if link.kind == put.kind && link.key == put.key => Some(step.as_str()),
+        _ => None,
+    })
 }
 
 /// Puts a message into the outbox, with the job that sends it.

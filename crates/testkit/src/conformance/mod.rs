@@ -42,6 +42,7 @@ pub mod preferences;
 pub mod probe;
 pub mod prompts;
 pub mod rates;
+pub mod record_history;
 pub mod records;
 pub mod releases;
 pub mod repeats;

@@ -111,6 +111,7 @@ const CHAT: &[Part] = &[Id(|things| &things.chat)];
 const MEMORY: &[Part] = &[Id(|things| &things.memory)];
 const DOCUMENT: &[Part] = &[Id(|things| &things.document)];
 const LESSON: &[Part] = &[Id(|things| &things.lesson)];
+const RECORD: &[Part] = &[Name(|things| &things.kind), Id(|things| &things.record)];
 const USER: &[Part] = &[Id(|things| &things.user)];
 
 fn read(path: &'static str, parts: &'static [Part]) -> Row {
@@ -271,7 +272,11 @@ pub(crate) fn all() -> Vec<Row> {
         read("/api/usage", &[]),
         read("/api/records", &[]),
         read("/api/records/{kind}", &[Filter(|things| &things.kind)]),
-        read("/api/records/{kind}/{id}", &[Name(|things| &things.kind), Id(|things| &things.record)]),
+        read("/api/records/{kind}/export", &[Filter(|things| &things.kind)]),
+        read("/api/records/{kind}/{id}", RECORD),
+        Row { input: Json(record, Refused), ..act("PATCH", "/api/records/{kind}/{id}", "operate", RECORD, 200) },
+        read("/api/records/{kind}/{id}/history", RECORD),
+        read("/api/records/{kind}/{id}/tasks", RECORD),
         read("/api/outbox", &[]),
         Row { input: Json(|_, _| json!({"evenIfSent": true}), Refused),
             ..act("POST", "/api/outbox/{id}/retry", "operate", &[Id(|things| &things.mail)], 200) },
@@ -395,6 +400,11 @@ fn lesson(_things: &Things, n: u32) -> Value {
 
 fn user(_things: &Things, n: u32) -> Value {
     json!({"name": "Bo Reed", "email": format!("bo{n}@example.com"), "roles": ["viewer"]})
+}
+
+/// The record has its first version until it is changed, once.
+fn record(_things: &Things, n: u32) -> Value {
+    json!({"version": 1, "props": {"text": format!("text {n}")}, "reason": "It came by post."})
 }
 
 fn key(things: &Things, n: u32) -> Value {

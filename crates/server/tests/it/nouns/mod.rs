@@ -2,6 +2,7 @@
 //! or, where it makes something, without an idempotent answer fails a test.
 
 mod own_tools;
+mod records;
 
 use futures::future::LocalBoxFuture;
 
@@ -25,4 +26,4 @@ pub(crate) struct Noun {
 }
 
 /// Every noun that has its tests in one file.
-pub(crate) const NOUNS: [Noun; 1] = [own_tools::NOUN];
+pub(crate) const NOUNS: [Noun; 2] = [own_tools::NOUN, records::NOUN];

@@ -1,0 +1,155 @@
+//! The history of records: who changed what, when, and why.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::ArtifactRole;
+use crate::error::{Detail, Error, ErrorCode, Result};
+use crate::id::{RecordId, TaskId, UserId};
+use crate::json;
+use crate::time::Timestamp;
+
+/// Characters of the reason that a person gives for a change.
+pub const MAX_REASON: usize = 500;
+
+/// One version of a record, and what made it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct RecordVersion {
+    /// The version that the record had from then on.
+    pub version: i64,
+    /// The props that changed, with their new values; `null` for one that is no longer there.
+    #[cfg_attr(feature = "schema", schema(value_type = Object))]
+    pub changed: Map<String, Value>,
+    /// The task whose step wrote it.
+    #[cfg_attr(feature = "schema", schema(required))]
+    pub task_id: Option<TaskId>,
+    /// The step.
+    #[cfg_attr(feature = "schema", schema(required))]
+    pub step_id: Option<String>,
+    /// The user who changed it by hand.
+    #[cfg_attr(feature = "schema", schema(required))]
+    pub user_id: Option<UserId>,
+    /// Why they did.
+    #[cfg_attr(feature = "schema", schema(required))]
+    pub reason: Option<String>,
+    /// When.
+    pub created_at: Timestamp,
+    /// What of it this program cannot read, and why; only there when something is wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreadable: Option<String>,
+}
+
+/// A task's link to a record, as the record tells it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct RecordTask {
+    /// The task.
+    pub task_id: TaskId,
+    /// How it touched the record.
+    pub role: ArtifactRole,
+    /// The step that did.
+    pub step_id: String,
+    /// Its tool.
+    #[cfg_attr(feature = "schema", schema(required))]
+    pub tool_key: Option<String>,
+    /// When.
+    pub created_at: Timestamp,
+    /// Its place among the task's links, from 1; with the task's id the place in the list.
+    #[serde(skip)]
+    pub n: i64,
+}
+
+/// A change of a record by hand.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RecordEdit {
+    /// The record.
+    pub id: RecordId,
+    /// The version that the person saw.
+    pub version: i64,
+    /// The props that change, with their new values; `null` takes one away.
+    pub changed: Map<String, Value>,
+    /// Who changes it; `None` where the key is no user's.
+    pub user: Option<UserId>,
+    /// Why.
+    pub reason: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// The props after a change by hand.
+#[must_use]
+pub fn edited(props: &Map<String, Value>, changed: &Map<String, Value>) -> Map<String, Value> {
+    let mut after = props.clone();
+    for (name, value) in changed {
+        if value.is_null() {
+            after.remove(name);
+        } else {
+            after.insert(name.clone(), value.clone());
+        }
+    }
+    after
+}
+
+impl RecordEdit {
+    /// Whether it says all that it must, by itself.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR` with the places.
+    pub fn check(&self) -> Result<()> {
+        let mut faults = Vec::new();
+        if self.changed.is_empty() {
+            faults.push(Detail::new("/props", "name at least one prop that changes"));
+        }
+        if let Err(fault) = json::check_members(&self.changed) {
+            faults.push(Detail::new("/props", fault.to_string()));
+        }
+        let length = self.reason.chars().count();
+        if self.reason.trim().is_empty() || length > MAX_REASON {
+            faults.push(Detail::new("/reason", format!("say why in 1 to {MAX_REASON} characters")));
+        }
+        match faults.first() {
+            None => Ok(()),
+            Some(first) => Err(Error::new(ErrorCode::Validation, first.message.clone()).with_details(faults)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn null_takes_a_prop_away_and_what_is_not_named_stays() {
+        let props = object(json!({"status": "requested", "to": "desk@example.com", "lines": ["AUTO"]}));
+        let after = edited(&props, &object(json!({"status": "closed", "to": null, "note": "by post", "gone": null})));
+        assert_eq!(Value::Object(after), json!({"status": "closed", "lines": ["AUTO"], "note": "by post"}));
+    }
+
+    #[test]
+    fn an_edit_says_what_and_why() {
+        let edit = |changed: Value, reason: &str| RecordEdit {
+            id: RecordId::from_uuid(uuid::Uuid::nil()),
+            version: 1,
+            changed: object(changed),
+            user: None,
+            reason: reason.to_owned(),
+            at: Timestamp::from_millis(0),
+        };
+        assert!(edit(json!({"a": 1}), "because").check().is_ok());
+        let places = |edit: RecordEdit| {
+            let error = edit.check().err();
+            error.map(|error| error.details().iter().map(|fault| fault.path.clone()).collect::<Vec<_>>())
+        };
+        assert_eq!(places(edit(json!({}), " ")), Some(vec!["/props".to_owned(), "/reason".to_owned()]));
+        assert_eq!(places(edit(json!({"a": 1}), &"x".repeat(MAX_REASON + 1))), Some(vec!["/reason".to_owned()]));
+    }
+}

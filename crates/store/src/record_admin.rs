@@ -1,0 +1,174 @@
+//! Records, as people keep them: pages by a lookup, the history, and changes by hand.
+
+use async_trait::async_trait;
+use kybern_core::audit::AuditEvent;
+use kybern_core::error::Result as PortResult;
+use kybern_core::id::{RecordId, TaskId, UserId};
+use kybern_core::ports::{MAX_PAGE_BYTES, Page, RecordAdminStore};
+use kybern_core::record::version::edited;
+use kybern_core::record::{ArtifactRole, Lookup, Record, RecordEdit, RecordTask, RecordVersion};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::db::{Row, Tx, args, statements};
+use crate::error::{Result, StoreError};
+use crate::store::SqlStore;
+use crate::{audit, page, records};
+
+statements! {
+    FOUND = shared "record_found";
+    INSERT = part "record_version" "insert";
+    LIST = part "record_version" "list";
+    TASKS = part "record_version" "tasks";
+}
+
+/// What made a version of a record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Maker<'a> {
+    /// A step of a task.
+    Step(TaskId, Option<&'a str>),
+    /// A person, with their reason.
+    Person(Option<UserId>, &'a str),
+}
+
+/// Writes a version into the history of a record.
+pub(crate) async fn note(
+    tx: &mut Tx,
+    (scope, id): (TenantScope, RecordId),
+    version: i64,
+    changed: &Map<String, Value>,
+    (maker, at): (Maker<'_>, Timestamp),
+) -> Result<()> {
+    let (task, step, user, reason) = match maker {
+        Maker::Step(task, step) => (Some(task.as_uuid()), step, None, None),
+        Maker::Person(user, reason) => (None, None, user.map(UserId::as_uuid), Some(reason)),
+    };
+    let changed = json!(changed).to_string();
+    tx.execute(&INSERT, args![scope, id.as_uuid(), version, changed, task, step, user, reason, at]).await.map(drop)
+}
+
+fn version(row: &mut Row) -> Result<RecordVersion> {
+    let (version, mut unreadable) = (row.i64()?, None);
+    let changed = row.json_or_default(&mut unreadable);
+    Ok(RecordVersion {
+        version,
+        changed,
+        task_id: row.opt_uuid()?.map(TaskId::from_uuid),
+        step_id: row.opt_text()?,
+        user_id: row.opt_uuid()?.map(UserId::from_uuid),
+        reason: row.opt_text()?,
+        created_at: row.time()?,
+        unreadable,
+    })
+}
+
+fn link(row: &mut Row) -> Result<RecordTask> {
+    let (task_id, role) = (TaskId::from_uuid(row.uuid()?), row.text()?);
+    let role = ArtifactRole::parse(&role).ok_or_else(|| row.fault(format!("{role:?} is no role")))?;
+    let (step_id, tool_key, created_at) = (row.text()?, row.opt_text()?, row.time()?);
+    Ok(RecordTask { task_id, role, step_id, tool_key, created_at, n: row.i64()? })
+}
+
+type Find = (TenantScope, [String; 3], Option<RecordId>, u32);
+
+async fn found(tx: &mut Tx, (scope, [kind, name, value], after, limit): &Find) -> Result<Page<Record>> {
+    let begin = after.map_or(Uuid::nil(), RecordId::as_uuid);
+    let value = Lookup::kept(value.clone());
+    let args = |after: Uuid, most: u32| {
+        [(*scope).into(), kind.into(), name.into(), value.as_str().into(), after.into(), most.into()]
+    };
+    page::of_large(tx, (&FOUND, args), begin, (*limit, MAX_PAGE_BYTES), records::shown).await
+}
+
+/// Versions may be as large as records: the page ends with so many bytes.
+async fn versions(
+    tx: &mut Tx,
+    (scope, id, before, limit): &(TenantScope, RecordId, Option<i64>, u32),
+) -> Result<Page<RecordVersion>> {
+    let before = before.unwrap_or(i64::MAX);
+    let rows = tx.fetch_all(&LIST, args![*scope, id.as_uuid(), before, limit + 1]).await?;
+    let (mut bytes, mut items) = (0_usize, Vec::new());
+    let most = usize::try_from(*limit).unwrap_or(usize::MAX);
+    for mut row in rows {
+        bytes = bytes.saturating_add(row.bytes());
+        if items.len() == most || (!items.is_empty() && bytes > MAX_PAGE_BYTES) {
+            let next = items.last().map(|last: &RecordVersion| last.version.to_string());
+            return Ok(Page { items, next });
+        }
+        items.push(version(&mut row)?);
+    }
+    Ok(Page { items, next: None })
+}
+
+type TasksOf = (TenantScope, RecordId, Option<(TaskId, i64)>, u32);
+
+async fn tasks(tx: &mut Tx, (scope, id, after, limit): &TasksOf) -> Result<Vec<RecordTask>> {
+    let (task, n) = after.map_or((Uuid::max(), i64::MAX), |(task, n)| (task.as_uuid(), n));
+    let rows = tx.fetch_all(&TASKS, args![*scope, id.as_uuid(), task, n, *limit]).await?;
+    Ok(page::readable(rows, link))
+}
+
+async fn edit(tx: &mut Tx, (scope, edit, event): &(TenantScope, RecordEdit, AuditEvent)) -> Result<Record> {
+    let scope = *scope;
+    let known = records::by_id(tx, scope, edit.id).await?;
+    let Some(known) = known else { return Err(StoreError::not_found("record", edit.id)) };
+    // Locked by its key, as commits do.
+    let known = records::locked(tx, scope, &known.kind, &known.key).await?;
+    let Some(mut record) = known else { return Err(StoreError::not_found("record", edit.id)) };
+    if record.version != edit.version {
+        let (seen, now) = (edit.version, record.version);
+        let message =
+            format!("the record has version {now} now, and {seen} was seen: look at it again, and send {now}");
+        return Err(StoreError::Conflict(message));
+    }
+    record.props = edited(&record.props, &edit.changed);
+    record.version += 1;
+    record.updated_at = edit.at;
+    records::overwrite(tx, scope, &record).await?;
+    let maker = Maker::Person(edit.user, &edit.reason);
+    note(tx, (scope, record.id), record.version, &edit.changed, (maker, edit.at)).await?;
+    audit::append(tx, scope, edit.at, &event.clone().telling("version", json!(record.version))).await?;
+    Ok(record)
+}
+
+#[async_trait]
+impl<D: 'static> RecordAdminStore for SqlStore<D> {
+    async fn records_found(
+        &self,
+        scope: TenantScope,
+        kind: &str,
+        (name, value): (&str, &str),
+        after: Option<RecordId>,
+        limit: u32,
+    ) -> PortResult<Page<Record>> {
+        let args = (scope, [kind, name, value].map(str::to_owned), after, limit);
+        Ok(self.read(scope, args, |tx, args| Box::pin(found(tx, args))).await?)
+    }
+
+    async fn record_versions(
+        &self,
+        scope: TenantScope,
+        id: RecordId,
+        before: Option<i64>,
+        limit: u32,
+    ) -> PortResult<Page<RecordVersion>> {
+        Ok(self.read(scope, (scope, id, before, limit), |tx, args| Box::pin(versions(tx, args))).await?)
+    }
+
+    async fn tasks_of_record(
+        &self,
+        scope: TenantScope,
+        id: RecordId,
+        after: Option<(TaskId, i64)>,
+        limit: u32,
+    ) -> PortResult<Vec<RecordTask>> {
+        Ok(self.read(scope, (scope, id, after, limit), |tx, args| Box::pin(tasks(tx, args))).await?)
+    }
+
+    async fn edit_record(&self, scope: TenantScope, change: &RecordEdit, audit: AuditEvent) -> PortResult<Record> {
+        let args = (scope, change.clone(), audit);
+        Ok(self.write(scope, args, |tx, args| Box::pin(edit(tx, args))).await?)
+    }
+}
