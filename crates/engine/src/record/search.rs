@@ -102,7 +102,9 @@ fn is_value(prop: &Value, value: &str) -> bool {
     match prop {
         Value::String(text) => text == value,
         Value::Array(items) => items.iter().any(|item| !item.is_array() && is_value(item, value)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => prop.to_string() == value,
+        Value::Null => value == "null",
+        Value::Bool(is_true) => value == if *is_true { "true" } else { "false" },
+        Value::Number(number) => number.to_string() == value,
         Value::Object(_) => false,
     }
 }
