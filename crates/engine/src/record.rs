@@ -123,6 +123,8 @@ impl Records {
         let edit = RecordEdit { id, version, changed, user: actor.user(), reason, at: self.clock.now() };
         edit.check()?;
         let record = self.get(scope, kind, id).await?.whole()?;
+        // What is checked below holds for this version; the store compares it again under its lock.
+        edit.must_have_seen(&record)?;
         let after = edited(&record.props, &edit.changed);
         let faults = self.kinds.faults_by_hand(kind, &edit.changed, &after);
         if let Some(first) = faults.first() {

@@ -199,9 +199,16 @@ fn errors(route: &Route, proven: bool) -> Vec<ErrorCode> {
     }
     // Two who change or remove the same thing: one of them is told.
     if matches!(route.method, "PATCH" | "DELETE")
-        && ["/api/agents", "/api/prompts", "/api/memories"].iter().any(|of| route.path.starts_with(of))
+        && ["/api/agents", "/api/prompts", "/api/memories", "/api/records"].iter().any(|of| route.path.starts_with(of))
     {
         codes.push(ErrorCode::Conflict);
+    }
+    // A record that cannot be read, and records with more props than a table has columns.
+    if matches!(
+        (route.method, route.path),
+        ("PATCH", "/api/records/{kind}/{id}") | ("GET", "/api/records/{kind}/export")
+    ) {
+        codes.push(ErrorCode::Unprocessable);
     }
     // A call by hand that no budget covers.
     if route.path == "/api/tools/{name}/invoke" {

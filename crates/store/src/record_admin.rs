@@ -117,12 +117,7 @@ async fn edit(tx: &mut Tx, (scope, edit, event): &(TenantScope, RecordEdit, Audi
     // Locked by its key, as commits do.
     let known = records::locked(tx, scope, &known.kind, &known.key).await?;
     let Some(mut record) = known else { return Err(StoreError::not_found("record", edit.id)) };
-    if record.version != edit.version {
-        let (seen, now) = (edit.version, record.version);
-        let message =
-            format!("the record has version {now} now, and {seen} was seen: look at it again, and send {now}");
-        return Err(StoreError::Conflict(message));
-    }
+    edit.must_have_seen(&record).map_err(|error| StoreError::Conflict(error.to_string()))?;
     record.props = edited(&record.props, &edit.changed);
     record.version += 1;
     record.updated_at = edit.at;

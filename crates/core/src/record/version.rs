@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::ArtifactRole;
+use super::{ArtifactRole, Record};
 use crate::error::{Detail, Error, ErrorCode, Result};
 use crate::id::{RecordId, TaskId, UserId};
 use crate::json;
@@ -94,12 +94,29 @@ pub fn edited(props: &Map<String, Value>, changed: &Map<String, Value>) -> Map<S
 }
 
 impl RecordEdit {
+    /// Whether the person saw the record as it is now.
+    ///
+    /// # Errors
+    /// `CONFLICT`.
+    pub fn must_have_seen(&self, record: &Record) -> Result<()> {
+        let (seen, now) = (self.version, record.version);
+        if seen == now {
+            return Ok(());
+        }
+        let message =
+            format!("the record has version {now} now, and {seen} was seen: look at it again, and send {now}");
+        Err(Error::new(ErrorCode::Conflict, message))
+    }
+
     /// Whether it says all that it must, by itself.
     ///
     /// # Errors
     /// `VALIDATION_ERROR` with the places.
     pub fn check(&self) -> Result<()> {
         let mut faults = Vec::new();
+        if self.version < 1 {
+            faults.push(Detail::new("/version", "version is the one that you saw, from 1"));
+        }
         if self.changed.is_empty() {
             faults.push(Detail::new("/props", "name at least one prop that changes"));
         }

@@ -33,7 +33,6 @@ pub(super) async fn answer(
     filter: RecordFilter,
 ) -> ApiResult<Response> {
     let props = records.prop_names(scope, &kind, &filter).await?;
-    let name = format!("attachment; filename=\"{}.csv\"", kind.replace(|c: char| !c.is_ascii_alphanumeric(), "_"));
     let rows = stream::try_unfold(Rest::Heads, move |rest| {
         let (records, kind, filter, props) = (records.clone(), kind.clone(), filter.clone(), props.clone());
         async move {
@@ -53,7 +52,7 @@ pub(super) async fn answer(
     });
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8")),
-        (header::CONTENT_DISPOSITION, HeaderValue::try_from(name).unwrap_or(HeaderValue::from_static("attachment"))),
+        (header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment; filename=\"records.csv\"")),
     ];
     Ok((headers, Body::from_stream(rows)).into_response())
 }
