@@ -9,11 +9,11 @@ use std::sync::Arc;
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Detail, Error, ErrorCode, Result};
-use kybern_core::id::{RecordId, TaskId};
+use kybern_core::id::RecordId;
 use kybern_core::json;
 use kybern_core::ports::{Clock, Page, RecordAdminStore, RecordStore};
 use kybern_core::record::version::edited;
-use kybern_core::record::{Record, RecordEdit, RecordTask, RecordVersion, limits};
+use kybern_core::record::{Record, RecordEdit, RecordTask, RecordTaskPlace, RecordVersion, limits};
 use kybern_core::tenant::TenantScope;
 use serde_json::{Map, Value};
 
@@ -97,7 +97,7 @@ impl Records {
         self.admin.record_versions(scope, id, before, limit).await
     }
 
-    /// The links of tasks to a record, those of the newest task first; at most `limit`.
+    /// A page of the links of tasks to a record, those of the newest task first.
     ///
     /// # Errors
     /// `NOT_FOUND`.
@@ -105,9 +105,9 @@ impl Records {
         &self,
         scope: TenantScope,
         (kind, id): (&str, RecordId),
-        after: Option<(TaskId, i64)>,
+        after: Option<RecordTaskPlace>,
         limit: u32,
-    ) -> Result<Vec<RecordTask>> {
+    ) -> Result<Page<RecordTask>> {
         self.get(scope, kind, id).await?;
         self.admin.tasks_of_record(scope, id, after, limit).await
     }
@@ -116,7 +116,8 @@ impl Records {
     ///
     /// # Errors
     /// `NOT_FOUND`; `VALIDATION_ERROR` with the places, also for what this kind lets nobody change by hand;
-    /// `PAYLOAD_TOO_LARGE` when the record would be too large; `CONFLICT` when it changed since the person saw it.
+    /// `PAYLOAD_TOO_LARGE` when the record would be too large; `CONFLICT` when it changed since the person saw it;
+    /// `UNPROCESSABLE` when it cannot be read.
     pub async fn change(&self, actor: &Actor, kind: &str, id: RecordId, changes: RecordChanges) -> Result<Record> {
         let scope = actor.scope();
         let RecordChanges { version, props: changed, reason } = changes;

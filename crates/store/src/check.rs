@@ -82,7 +82,7 @@ mod tests {
     use crate::{SqliteOptions, SqliteStore};
 
     /// Tables that grow with the work of a tenant.
-    const LARGE: [&str; 21] = [
+    const LARGE: [&str; 22] = [
         "approval",
         "artifact_link",
         "attachment",
@@ -99,6 +99,7 @@ mod tests {
         "outbox",
         "record",
         "record_lookup",
+        "record_version",
         "signal",
         "step_row",
         "task",

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use kybern_core::error::Result as PortResult;
 use kybern_core::id::RecordId;
 use kybern_core::ports::{MAX_PAGE_BYTES, Page, RecordStore};
+use kybern_core::record::version::difference;
 use kybern_core::record::{Expect, Lookup, PutRecord, Record, merge};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
@@ -13,7 +14,7 @@ use uuid::Uuid;
 use crate::db::{Row, Sql, Tx, args, statements};
 use crate::error::{Result, StoreError};
 use crate::page;
-use crate::record_admin::{Maker, note};
+use crate::record_admin::{ChangedBy, insert_version};
 use crate::store::SqlStore;
 
 statements! {
@@ -103,18 +104,17 @@ pub(crate) async fn put(
     tx: &mut Tx,
     scope: TenantScope,
     put: &PutRecord,
-    (maker, at): (Maker<'_>, Timestamp),
+    (by, at): (ChangedBy<'_>, Timestamp),
 ) -> Result<()> {
     let id = match by_key(tx, &LOCK, scope, &put.kind, &put.key).await? {
         Some(mut present) => {
-            let mut merged = merge(&present.props, &put.props, put.merge);
+            let merged = merge(&present.props, &put.props, put.merge);
             if !merged.changed.is_empty() {
-                present.props = std::mem::take(&mut merged.props);
+                let changed = difference(&present.props, &merged.props);
+                present.props = merged.props;
                 (present.version, present.updated_at) = (present.version + 1, at);
                 overwrite(tx, scope, &present).await?;
-                let value = |name: String| (name.clone(), present.props.get(&name).cloned().unwrap_or_default());
-                let changed = merged.changed.into_iter().map(value).collect();
-                note(tx, (scope, present.id), present.version, &changed, (maker, at)).await?;
+                insert_version(tx, (scope, present.id), present.version, &changed, (by, at)).await?;
             }
             present.id
         }
@@ -123,7 +123,7 @@ pub(crate) async fn put(
             let text = json!(props).to_string();
             let args = args![scope, put.id.as_uuid(), put.kind.as_str(), put.key.as_str(), text, at];
             tx.execute(&INSERT, args).await?;
-            note(tx, (scope, put.id), 1, &props, (maker, at)).await?;
+            insert_version(tx, (scope, put.id), 1, &props, (by, at)).await?;
             put.id
         }
     };

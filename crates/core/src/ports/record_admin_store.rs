@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use super::Page;
 use crate::audit::AuditEvent;
 use crate::error::Result;
-use crate::id::{RecordId, TaskId};
-use crate::record::{Record, RecordEdit, RecordTask, RecordVersion};
+use crate::id::RecordId;
+use crate::record::{Record, RecordEdit, RecordTask, RecordTaskPlace, RecordVersion};
 use crate::tenant::TenantScope;
 
 /// What people do with records. Tools read by [`RecordStore`](super::RecordStore) and write by their outcomes.
@@ -33,20 +33,21 @@ pub trait RecordAdminStore: Send + Sync {
         limit: u32,
     ) -> Result<Page<RecordVersion>>;
 
-    /// The links of tasks to a record, those of the newest task first, after that link of that task; at most `limit`.
-    /// Tasks that were removed are not among them.
+    /// A page of the links of tasks to a record, those of the newest task first, after the link at `after`. Tasks that were
+    /// removed are not among them.
     async fn tasks_of_record(
         &self,
         scope: TenantScope,
         id: RecordId,
-        after: Option<(TaskId, i64)>,
+        after: Option<RecordTaskPlace>,
         limit: u32,
-    ) -> Result<Vec<RecordTask>>;
+    ) -> Result<Page<RecordTask>>;
 
-    /// Changes a record by hand, and answers it as it is then. The audit is told the version.
+    /// Changes a record by hand, and answers it as it is then. The audit is told the version. What changes nothing makes
+    /// no version, and no event.
     ///
     /// # Errors
-    /// `NOT_FOUND`; `CONFLICT` when it no longer has the version that the person saw; `UNPROCESSABLE` when it cannot be
+    /// `NOT_FOUND`; `CONFLICT` when it no longer has the version that the person saw; `INTERNAL_ERROR` when it cannot be
     /// read.
     async fn edit_record(&self, scope: TenantScope, edit: &RecordEdit, audit: AuditEvent) -> Result<Record>;
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use merge::{Merge, MergeOutcome, merge};
-pub use version::{RecordEdit, RecordTask, RecordVersion};
+pub use version::{RecordEdit, RecordTask, RecordTaskPlace, RecordVersion};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::id::RecordId;

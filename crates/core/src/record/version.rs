@@ -1,5 +1,8 @@
 //! The history of records: who changed what, when, and why.
 
+use std::fmt;
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -19,7 +22,7 @@ pub const MAX_REASON: usize = 500;
 pub struct RecordVersion {
     /// The version that the record had from then on.
     pub version: i64,
-    /// The props that changed, with their new values; `null` for one that is no longer there.
+    /// The props that changed, with their new values; `null` also for one that is no longer there.
     #[cfg_attr(feature = "schema", schema(value_type = Object))]
     pub changed: Map<String, Value>,
     /// The task whose step wrote it.
@@ -57,9 +60,30 @@ pub struct RecordTask {
     pub tool_key: Option<String>,
     /// When.
     pub created_at: Timestamp,
-    /// Its place among the task's links, from 1; with the task's id the place in the list.
-    #[serde(skip)]
-    pub n: i64,
+}
+
+/// Where a link of a task stands in the list of its record: the task, and the link's number among the task's, from 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RecordTaskPlace(pub TaskId, pub i64);
+
+impl fmt::Display for RecordTaskPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.0, self.1)
+    }
+}
+
+/// A text that is no [`RecordTaskPlace`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("is no place in the tasks of a record")]
+pub struct NoPlace;
+
+impl FromStr for RecordTaskPlace {
+    type Err = NoPlace;
+
+    fn from_str(text: &str) -> std::result::Result<Self, NoPlace> {
+        let (task, n) = text.split_once(':').ok_or(NoPlace)?;
+        Ok(Self(task.parse().map_err(|_| NoPlace)?, n.parse().map_err(|_| NoPlace)?))
+    }
 }
 
 /// A change of a record by hand.
@@ -91,6 +115,14 @@ pub fn edited(props: &Map<String, Value>, changed: &Map<String, Value>) -> Map<S
         }
     }
     after
+}
+
+/// What is different after a change: each prop with its new value, `null` for one that is no longer there.
+#[must_use]
+pub fn difference(before: &Map<String, Value>, after: &Map<String, Value>) -> Map<String, Value> {
+    let new = after.iter().filter(|(name, value)| before.get(*name) != Some(*value));
+    let gone = before.keys().filter(|name| !after.contains_key(*name)).map(|name| (name.clone(), Value::Null));
+    new.map(|(name, value)| (name.clone(), value.clone())).chain(gone).collect()
 }
 
 impl RecordEdit {
@@ -149,6 +181,16 @@ mod tests {
         let props = object(json!({"status": "requested", "to": "desk@example.com", "lines": ["AUTO"]}));
         let after = edited(&props, &object(json!({"status": "closed", "to": null, "note": "by post", "gone": null})));
         assert_eq!(Value::Object(after), json!({"status": "closed", "lines": ["AUTO"], "note": "by post"}));
+    }
+
+    #[test]
+    fn the_difference_made_to_what_was_gives_what_is() {
+        let before = object(json!({"a": 1, "b": null, "c": [1], "d": "x"}));
+        let after = object(json!({"a": 2, "b": null, "c": [1], "e": []}));
+        let changed = difference(&before, &after);
+        assert_eq!(Value::Object(changed.clone()), json!({"a": 2, "d": null, "e": []}));
+        assert_eq!(edited(&before, &changed), after);
+        assert!(difference(&after, &after).is_empty());
     }
 
     #[test]

@@ -10,8 +10,9 @@ use serde_json::Value;
 
 use super::{CHUNK, Records};
 
-/// Records that are looked through for one page: the next page goes on behind them.
-const MAX_LOOKED_THROUGH: usize = 2_000;
+/// Reads that are made for one page, each of at most [`CHUNK`] records and [`MAX_PAGE_BYTES`]: the next page goes on behind
+/// them.
+const MAX_READS: usize = 10;
 
 /// Which records of a kind.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -35,7 +36,7 @@ impl Records {
         after: Option<RecordId>,
         limit: u32,
     ) -> Result<Page<Record>> {
-        let (mut items, mut after, mut looked_through, mut bytes) = (Vec::new(), after, 0, 0);
+        let (mut items, mut after, mut reads, mut bytes) = (Vec::new(), after, 0, 0);
         let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
         let test = Test::of(filter);
         loop {
@@ -45,12 +46,13 @@ impl Records {
                 None => self.store.records(scope, kind, after, most).await?,
                 Some((name, value)) => self.admin.records_found(scope, kind, (name, value), after, most).await?,
             };
+            reads += 1;
             let mut rest = page.items.into_iter();
             while items.len() < wanted
                 && bytes < MAX_PAGE_BYTES
                 && let Some(record) = rest.next()
             {
-                (after, looked_through) = (Some(record.id), looked_through + 1);
+                after = Some(record.id);
                 if test.fits(&record) {
                     bytes += json::bytes_of(&record.props);
                     items.push(record);
@@ -61,7 +63,7 @@ impl Records {
                 after = page.next.and_then(|next| next.parse().ok());
             }
             let is_full = items.len() == wanted || bytes >= MAX_PAGE_BYTES;
-            if after.is_none() || test.is_any() || is_full || looked_through >= MAX_LOOKED_THROUGH {
+            if after.is_none() || test.is_any() || is_full || reads == MAX_READS {
                 return Ok(Page { items, next: after.map(|id| id.to_string()) });
             }
         }
@@ -88,10 +90,12 @@ impl<'a> Test<'a> {
         let has_field = |(way, value): &(Vec<&str>, &str)| {
             let props = way.split_first().and_then(|(first, rest)| Some((record.props.get(*first)?, rest)));
             let found = props.and_then(|(prop, rest)| rest.iter().try_fold(prop, |at, name| at.get(*name)));
+            // A name may hold points itself.
+            let found = found.or_else(|| record.props.get(&way.join(".")));
             found.is_some_and(|found| is_value(found, value))
         };
         let has_text = |text: &String| {
-            record.key.to_lowercase().contains(text) || record.props.values().any(|prop| tells(prop, text))
+            record.key.to_lowercase().contains(text) || record.props.values().any(|prop| contains_text(prop, text))
         };
         self.field.as_ref().is_none_or(has_field) && self.text.as_ref().is_none_or(has_text)
     }
@@ -110,11 +114,11 @@ fn is_value(prop: &Value, value: &str) -> bool {
 }
 
 /// Whether a text of a prop contains `text`, which is in small letters. No deeper than what is stored is nested.
-fn tells(prop: &Value, text: &str) -> bool {
+fn contains_text(prop: &Value, text: &str) -> bool {
     match prop {
         Value::String(said) => said.to_lowercase().contains(text),
-        Value::Array(items) => items.iter().any(|item| tells(item, text)),
-        Value::Object(members) => members.values().any(|member| tells(member, text)),
+        Value::Array(items) => items.iter().any(|item| contains_text(item, text)),
+        Value::Object(members) => members.values().any(|member| contains_text(member, text)),
         Value::Number(number) => number.to_string().contains(text),
         Value::Null | Value::Bool(_) => false,
     }

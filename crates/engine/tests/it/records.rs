@@ -7,12 +7,12 @@ use kybern_core::id::{JobId, RecordId};
 use kybern_core::job::{self, NewJob};
 use kybern_core::pack::{DuplicateKey, Pack, PackRegistry};
 use kybern_core::ports::RecordStore as _;
-use kybern_core::record::RecordKind;
+use kybern_core::record::{ArtifactLink, ArtifactRole, Expect, Merge, PutRecord, RecordKind};
 use kybern_core::task::{EffectClass, TaskStatus};
-use kybern_core::tool::ToolOutcome;
+use kybern_core::tool::{RecordChange, ToolOutcome};
 use kybern_engine::record::{RecordChanges, RecordFilter};
 use kybern_testkit::tools::ScriptedTool;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::live::Live;
 use crate::world::{World, step};
@@ -142,10 +142,10 @@ fn a_person_changes_what_the_kind_lets_them() {
         let told: Vec<_> = versions.iter().map(|version| (version.version, version.task_id.is_some())).collect();
         assert_eq!(told, [(4, false), (3, false), (2, false), (1, true)]);
         assert_eq!(versions[0].user_id, live.world.actor.user());
-        // A step that looked before the person did decides by what the person wrote.
+        // Steps go on from what the person wrote.
         assert_eq!(refusal(&live, "yard.place", json!({"state": "taken"})).await, None);
         let tasks = live.engine.records().tasks(live.world.scope(), place, None, 10).await.unwrap();
-        assert_eq!(tasks.iter().map(|link| link.role.as_str()).collect::<Vec<_>>(), ["updated", "created"]);
+        assert_eq!(tasks.items.iter().map(|link| link.role.as_str()).collect::<Vec<_>>(), ["updated", "created"]);
     });
 }
 
@@ -184,6 +184,45 @@ fn records_are_found_by_a_field_and_by_words_page_by_page() {
         assert_eq!(find(both, 2).await.0, "n1 n2 n4 n5");
         assert_eq!(find(RecordFilter::default(), 3).await, ("n0 n1 n2 n3 n4 n5 n6".to_owned(), 3));
         assert_eq!(find(text("nothing of the kind"), 3).await.0, "");
+    });
+}
+
+/// A tool that makes three hundred notes at once.
+fn many() -> Arc<ScriptedTool> {
+    Arc::new(ScriptedTool::new("t.many", EffectClass::Local, |context, args| {
+        let from = args["from"].as_u64().unwrap();
+        let notes = (from..from + 300).map(|n| {
+            let (id, key) = (RecordId::from_uuid(context.ids.next()), format!("n{n:04}"));
+            let props = json!({"n": n}).as_object().cloned().unwrap();
+            let link = ArtifactLink {
+                kind: "note".to_owned(),
+                record_id: id,
+                key: key.clone(),
+                role: ArtifactRole::Created,
+                metadata: Map::new(),
+            };
+            let (kind, lookups) = ("note".to_owned(), Vec::new());
+            let put = PutRecord { id, kind, key, props, merge: Merge::Fill, expect: Expect::Absent, lookups };
+            RecordChange { put, link }
+        });
+        Ok(ToolOutcome { records: notes.collect(), ..ToolOutcome::default() })
+    }))
+}
+
+#[test]
+fn what_is_rare_is_found_over_several_pages_of_which_the_first_are_empty() {
+    World::on_sqlite([many()]).run(async |live| {
+        for from in (0..2_400).step_by(300) {
+            let task = live.run(json!([step("many", "t.many", json!({"from": from}))]), Value::Null).await;
+            assert_eq!(task.status, TaskStatus::Completed, "{:?}", task.error);
+        }
+        let filter = RecordFilter { field: Some(("n".to_owned(), "2350".to_owned())), ..RecordFilter::default() };
+        let list =
+            async |after| live.engine.records().list(live.world.scope(), "note", &filter, after, 5).await.unwrap();
+        let first = list(None).await;
+        assert!(first.items.is_empty(), "ten reads of two hundred do not come so far");
+        let second = list(Some(first.next.unwrap().parse().unwrap())).await;
+        assert_eq!((second.items[0].key.as_str(), second.items.len(), second.next), ("n2350", 1, None));
     });
 }
 

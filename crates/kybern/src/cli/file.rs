@@ -4,6 +4,18 @@ use std::path::{Path, PathBuf};
 
 use crate::output::Failure;
 
+/// Refuses a file that is there already, unless somebody said to write over it.
+///
+/// # Errors
+/// [`Failure::Usage`]
+pub(super) fn may_write(out: &Path, force: bool) -> Result<(), Failure> {
+    if force || std::fs::symlink_metadata(out).is_err() {
+        return Ok(());
+    }
+    let remedy = "name another one with --out, or write over it with --force";
+    Err(Failure::usage(format!("{} is there already", out.display()), remedy))
+}
+
 /// Writes a file for its owner alone, under another name first: what cannot be written to its end is not there, and what
 /// was there stays.
 ///
@@ -12,11 +24,8 @@ use crate::output::Failure;
 pub(super) fn write(out: &Path, bytes: &[u8], force: bool) -> Result<(), Failure> {
     let failed =
         |error: std::io::Error| Failure::Other(anyhow::anyhow!("{} cannot be written: {error}", out.display()));
+    may_write(out, force)?;
     let found = std::fs::symlink_metadata(out).ok();
-    if found.is_some() && !force {
-        let remedy = "name another one with --out, or write over it with --force";
-        return Err(Failure::usage(format!("{} is there already", out.display()), remedy));
-    }
     // A device or a pipe is written to, and a link followed; neither is replaced.
     let target = std::fs::canonicalize(out).unwrap_or_else(|_missing| out.to_owned());
     if found.is_some() && !target.is_file() {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use kybern_core::id::RecordId;
+use kybern_core::json::{self, Unreadable};
 use serde_json::{Map, Value, json};
 
 use super::list::{self, List, Page};
@@ -78,7 +79,7 @@ pub(super) enum RecordCommand {
         kind: String,
         /// Its id
         id: RecordId,
-        /// A prop and its new value: JSON, or else taken as text; null takes the prop away
+        /// A prop and its new value: JSON, or else taken as text ("5125550142" in quotes is one); null takes the prop away
         #[arg(long = "set", value_name = "PROP=VALUE", required = true, value_parser = prop)]
         props: Vec<(String, Value)>,
         /// Why; it stands in the history
@@ -108,11 +109,28 @@ pub(super) enum RecordCommand {
 fn prop(text: &str) -> Result<(String, Value), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => {
-            let value = serde_json::from_str(value).unwrap_or_else(|_no_json| Value::String(value.to_owned()));
+            let value = match json::read(value.as_bytes()) {
+                Ok(read) => read,
+                Err(Unreadable::Syntax(_)) => Value::String(value.to_owned()),
+                // An integer that is too long would be kept as another number.
+                Err(Unreadable::TooMuch(fault)) => return Err(format!("cannot be kept: {fault}; write it in quotes")),
+            };
             Ok((name.to_owned(), value))
         }
         _other => Err("is not PROP=VALUE".to_owned()),
     }
+}
+
+/// The props, each of which is given once.
+fn once_each(props: Vec<(String, Value)>) -> Result<Map<String, Value>, Failure> {
+    let mut all = Map::new();
+    for (name, value) in props {
+        if all.contains_key(&name) {
+            return Err(Failure::usage(format!("--set {name} is given twice"), "leave one of them out"));
+        }
+        all.insert(name, value);
+    }
+    Ok(all)
 }
 
 fn of_kind(kind: &str) -> String {
@@ -152,12 +170,12 @@ pub(super) async fn run(command: RecordCommand, context: &mut Context) -> Result
         }
         RecordCommand::Change { kind, id, props, reason, seen, format } => {
             let path = format!("{}/{id}", of_kind(&kind));
+            let props = once_each(props)?;
             let client = context.connect().await?;
             let seen = match seen {
                 Some(seen) => json!(seen),
                 None => client.get(&path, &[]).await?.value["version"].clone(),
             };
-            let props: Map<String, Value> = props.into_iter().collect();
             let reply = client.patch(&path, &json!({"version": seen, "props": props, "reason": reason})).await?;
             Ok(context.told(&reply, format, |record| {
                 format!(
@@ -169,10 +187,14 @@ pub(super) async fn run(command: RecordCommand, context: &mut Context) -> Result
             }))
         }
         RecordCommand::Export { kind, filter, out, force } => {
+            let out = out.filter(|out| out.as_os_str() != "-");
+            if let Some(out) = &out {
+                file::may_write(out, force)?;
+            }
             let query = [("lookup", filter.lookup), ("field", filter.field), ("text", filter.text)];
             let client = context.connect_to_read().await?;
             let text = client.bytes(&format!("{}/export", of_kind(&kind)), &query).await?;
-            match out.filter(|out| out.as_os_str() != "-") {
+            match out {
                 None => context.screen().bytes(&text),
                 Some(out) => {
                     file::write(&out, &text, force)?;

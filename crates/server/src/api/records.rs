@@ -4,9 +4,9 @@ mod export;
 
 use axum::Json;
 use axum::response::Response;
-use kybern_core::id::{RecordId, TaskId};
+use kybern_core::id::RecordId;
 use kybern_core::record::version::MAX_REASON;
-use kybern_core::record::{Record, RecordTask};
+use kybern_core::record::{Record, RecordTaskPlace};
 use kybern_engine::record::{RecordChanges, RecordFilter};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -79,7 +79,7 @@ pub(crate) async fn list(CallerRequest { state, actor, path, query }: CallerRequ
 /// Export records as CSV
 ///
 /// All records of a kind, or those that fit the filters, oldest first: id, key, version and times, then the props by
-/// their names; lists and objects as JSON. A text that a spreadsheet would take for a formula has `'` before it. An export
+/// their names; lists and objects as JSON. `unreadable` says what of a record this program cannot read. A text that a spreadsheet would take for a formula has `'` before it. An export
 /// that fails on its way breaks off, so that it is not taken for a whole one.
 #[utoipa::path(get, path = "/api/records/{kind}/export", operation_id = "export_records",
     params(
@@ -176,20 +176,7 @@ pub(crate) async fn history(CallerRequest { state, actor, path, query }: CallerR
 pub(crate) async fn tasks(CallerRequest { state, actor, path, query }: CallerRequest) -> ApiResult<Json<Value>> {
     let (kind, id): (&str, RecordId) = (path.text("kind")?, path.parse("id")?);
     let paging = Paging::read(query, &[])?;
-    let after = paging.after::<LinkPlace>()?.map(|place| (place.0, place.1));
-    // One more than asked for tells whether there is a next page.
-    let found = state.engine.records().tasks(actor.scope(), (kind, id), after, paging.limit + 1).await?;
-    paging.begun(found, |link: &RecordTask| format!("{}:{}", link.task_id, link.n), |link| link)
-}
-
-/// Behind which link of which task a page begins.
-struct LinkPlace(TaskId, i64);
-
-impl std::str::FromStr for LinkPlace {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let (task, n) = text.split_once(':').ok_or(())?;
-        Ok(Self(task.parse().map_err(drop)?, n.parse().map_err(drop)?))
-    }
+    let after = paging.after::<RecordTaskPlace>()?;
+    let page = state.engine.records().tasks(actor.scope(), (kind, id), after, paging.limit).await?;
+    paging.answer(&page.items, page.next.as_deref())
 }

@@ -3,7 +3,7 @@ CREATE TABLE record_version (
     tenant_id UUID NOT NULL,
     record_id UUID NOT NULL,
     version BIGINT NOT NULL CHECK (version > 0),
-    -- The props that changed, as JSON; null for one that is no longer there.
+    -- The props that changed, as JSON; null also for one that is no longer there.
     changed TEXT NOT NULL,
     -- The step of a task that wrote it, which may be removed since; or the user who did by hand, and why.
     task_id UUID,
@@ -16,7 +16,7 @@ CREATE TABLE record_version (
 );
 
 -- Which tasks touched a record.
-CREATE INDEX artifact_link_record ON artifact_link (record_id, task_id, n);
+CREATE INDEX artifact_link_record ON artifact_link (record_id, task_id DESC, n);
 
 ALTER TABLE record_version ENABLE ROW LEVEL SECURITY;
 ALTER TABLE record_version FORCE ROW LEVEL SECURITY;

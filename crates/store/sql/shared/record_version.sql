@@ -7,6 +7,6 @@ SELECT version, changed, task_id, step_id, user_id, reason, created_at FROM reco
 WHERE tenant_id = $1 AND record_id = $2 AND version < $3 ORDER BY version DESC LIMIT $4
 
 -- name: tasks
-SELECT task_id, role, step_id, tool_key, at, n FROM artifact_link
-WHERE tenant_id = $1 AND record_id = $2 AND (task_id < $3 OR task_id = $3 AND n > $4)
+SELECT task_id, n, role, step_id, tool_key, at FROM artifact_link
+WHERE tenant_id = $1 AND record_id = $2 AND task_id <= $3 AND (task_id < $3 OR n > $4)
 ORDER BY task_id DESC, n LIMIT $5

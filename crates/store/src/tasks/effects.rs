@@ -12,7 +12,7 @@ use super::commit::PreparedCommit;
 use super::{journal, nouns, steer, submit};
 use crate::db::{Tx, args, statements};
 use crate::error::Result;
-use crate::record_admin::Maker;
+use crate::record_admin::ChangedBy;
 use crate::{approvals, chats, jobs, outbox, records};
 
 statements! {
@@ -51,7 +51,7 @@ pub(super) async fn write(tx: &mut Tx, prepared: &PreparedCommit) -> Result<()> 
         match effect {
             Effect::Put(put) => {
                 let step = commit.effects.get(place..).and_then(|rest| step_of(rest, put));
-                records::put(tx, scope, put, (Maker::Step(task, step), at)).await?;
+                records::put(tx, scope, put, (ChangedBy::Step(task, step), at)).await?;
             }
             Effect::Link { link, step, tool } => {
                 let known = records::id_of(tx, scope, &link.kind, &link.key).await?;

@@ -2,10 +2,10 @@
 
 use futures::future::join_all;
 use kybern_core::error::{Error, ErrorCode};
-use kybern_core::id::{RecordId, TaskId};
+use kybern_core::id::RecordId;
 use kybern_core::plan::StepId;
-use kybern_core::record::{ArtifactLink, ArtifactRole, Expect, Lookup, PutRecord, Record, RecordEdit};
-use kybern_core::task::{Effect, Lease};
+use kybern_core::record::{ArtifactLink, ArtifactRole, Expect, Lookup, PutRecord, Record, RecordEdit, RecordTaskPlace};
+use kybern_core::task::{CommitRefused, Effect, Lease};
 use serde_json::{Map, Value, json};
 
 use super::fixture::{code, pages};
@@ -92,7 +92,24 @@ pub async fn a_record_that_changed_since_it_was_seen_is_not_written_over(h: Full
     // A step that read it before decides again.
     let stale = w.put(KIND, "a", json!({"n": 3}), Expect::Version(1));
     let refused = w.store().commit(&lease, w.effects(vec![Effect::Put(Box::new(stale))]).into()).await;
-    assert!(refused.is_err());
+    assert!(matches!(refused, Err(CommitRefused::Changed { .. })), "{refused:?}");
+}
+
+pub async fn what_changes_nothing_makes_no_version_and_no_event(h: FullHarness) {
+    let (w, home) = World::new(h).await;
+    let lease = w.leased(&home, "w").await;
+    let id = written(&w, &lease, "make", w.put(KIND, "a", json!({"n": 1, "note": null}), Expect::Absent)).await;
+    let head = w.store().audit_head(home.scope).await.unwrap();
+    let same = try_edit(&w, &home, &edit(&w, &home, id, 1, json!({"n": 1, "gone": null}))).await.unwrap();
+    assert_eq!((same.version, w.store().audit_head(home.scope).await.unwrap()), (1, head));
+    // Beside what changes, only that is told.
+    let changed = try_edit(&w, &home, &edit(&w, &home, id, 1, json!({"n": 1, "gone": null, "m": 2}))).await.unwrap();
+    assert_eq!(changed.version, 2);
+    // An empty prop that a step adds is told as well, so that the versions tell the whole record.
+    written(&w, &lease, "more", w.put(KIND, "a", json!({"n": 3, "list": []}), Expect::Any)).await;
+    let all = w.store().record_versions(home.scope, id, None, 10).await.unwrap().items;
+    let told: Vec<Value> = all.into_iter().map(|version| Value::Object(version.changed)).collect();
+    assert_eq!(told, [json!({"n": 3, "list": []}), json!({"m": 2}), json!({"n": 1, "note": null})]);
 }
 
 pub async fn a_record_that_cannot_be_read_is_not_changed_by_hand(h: FullHarness) {
@@ -100,7 +117,7 @@ pub async fn a_record_that_cannot_be_read_is_not_changed_by_hand(h: FullHarness)
     let lease = w.leased(&home, "w").await;
     let id = written(&w, &lease, "make", w.put(KIND, "a", json!({"n": 1}), Expect::Absent)).await;
     w.harness.spoil(Spoilt::Record(id)).await;
-    assert!(try_edit(&w, &home, &edit(&w, &home, id, 1, json!({"n": 2}))).await.is_err());
+    assert_eq!(code(try_edit(&w, &home, &edit(&w, &home, id, 1, json!({"n": 2}))).await), ErrorCode::Internal);
     assert_eq!(w.store().record_versions(home.scope, id, None, 10).await.unwrap().items.len(), 1);
 }
 
@@ -111,20 +128,21 @@ pub async fn the_tasks_of_a_record_are_told_link_by_link(h: FullHarness) {
     written(&w, &first, "send", w.put(KIND, "a", json!({"n": 2}), Expect::Any)).await;
     let second = w.leased(&home, "w").await;
     written(&w, &second, "look", w.put(KIND, "a", json!({"n": 3}), Expect::Any)).await;
-    let list = async |after: Option<(TaskId, i64)>, limit: u32| {
+    let list = async |after: Option<RecordTaskPlace>, limit: u32| {
         w.store().tasks_of_record(home.scope, id, after, limit).await.unwrap()
     };
     let all = list(None, 10).await;
-    let told: Vec<_> = all.iter().map(|link| (link.task_id, link.step_id.as_str(), link.role)).collect();
+    assert_eq!(all.next, None);
+    let told: Vec<_> = all.items.iter().map(|link| (link.task_id, link.step_id.as_str(), link.role)).collect();
     let (made, changed) = (ArtifactRole::Created, ArtifactRole::Updated);
     let expected = [(second.task(), "look", changed), (first.task(), "make", made), (first.task(), "send", changed)];
     assert_eq!(told, expected);
-    assert_eq!(all[0].tool_key.as_deref(), Some("test.put"));
-    for (place, link) in all.iter().enumerate() {
-        assert_eq!(list(Some((link.task_id, link.n)), 1).await.first(), all.get(place + 1));
+    assert_eq!(all.items[0].tool_key.as_deref(), Some("test.put"));
+    for limit in [1, 2, 3] {
+        assert_eq!(pages(async |after| list(after, limit).await).await, all.items, "{limit}");
     }
     let other = w.tenant("second").await;
-    assert!(w.store().tasks_of_record(other.scope, id, None, 10).await.unwrap().is_empty());
+    assert!(w.store().tasks_of_record(other.scope, id, None, 10).await.unwrap().items.is_empty());
 }
 
 pub async fn records_of_a_lookup_are_paged_beyond_fifty(h: FullHarness) {

@@ -16,7 +16,7 @@ use crate::error::ApiResult;
 /// Records that are read at once.
 const CHUNK: u32 = 200;
 /// The columns before the props.
-const COLUMNS: [&str; 5] = ["id", "key", "version", "createdAt", "updatedAt"];
+const COLUMNS: [&str; 6] = ["id", "key", "version", "createdAt", "updatedAt", "unreadable"];
 
 /// What is still to be written.
 enum Rest {
@@ -64,6 +64,7 @@ fn line(record: &Record, props: &[String]) -> Vec<String> {
         record.version.to_string(),
         record.created_at.to_string(),
         record.updated_at.to_string(),
+        record.unreadable.as_deref().map(guarded).unwrap_or_default(),
     ];
     cells.extend(props.iter().map(|name| match record.props.get(name) {
         None | Some(Value::Null) => String::new(),
@@ -83,7 +84,8 @@ fn guarded(text: &str) -> String {
 
 fn lines(rows: impl IntoIterator<Item = Vec<String>>) -> Result<Bytes> {
     let failed = |error: csv::Error| Error::new(ErrorCode::Internal, "a line could not be written").caused_by(error);
-    let mut writer = csv::Writer::from_writer(Vec::new());
+    // What is quoted is not cut at the separator of another language, behind which a formula may stand.
+    let mut writer = csv::WriterBuilder::new().quote_style(csv::QuoteStyle::Always).from_writer(Vec::new());
     for row in rows {
         writer.write_record(row).map_err(failed)?;
     }
@@ -99,6 +101,6 @@ mod tests {
     fn cells_are_quoted_and_formulas_are_texts() {
         let row = ["=1+1", "-5", "a,b", "he said \"no\"", "plain"].map(guarded).to_vec();
         let text = lines([row]).unwrap();
-        assert_eq!(text, "'=1+1,'-5,\"a,b\",\"he said \"\"no\"\"\",plain\n");
+        assert_eq!(text, "\"'=1+1\",\"'-5\",\"a,b\",\"he said \"\"no\"\"\",\"plain\"\n");
     }
 }

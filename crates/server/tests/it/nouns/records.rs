@@ -112,9 +112,12 @@ async fn life(walk: &mut Walk<'_>, fixture: &Fixture) {
 
     let text = walk.call_text(200, ("GET", "/api/records/{kind}/export"), &["note"], &viewer).await;
     let mut lines = text.lines();
-    assert_eq!(lines.next(), Some("id,key,version,createdAt,updatedAt,list,text"));
+    assert_eq!(
+        lines.next(),
+        Some("\"id\",\"key\",\"version\",\"createdAt\",\"updatedAt\",\"unreadable\",\"list\",\"text\"")
+    );
     let line = lines.next().unwrap();
-    assert!(line.starts_with(id) && line.ends_with(",[1],\"'=bye, \"\"you\"\"\""), "{line}");
+    assert!(line.contains(id) && line.ends_with(",\"\",\"[1]\",\"'=bye, \"\"you\"\"\""), "{line}");
     let none = walk.app.send(Ask::get("/api/records/note/export?text=nothing").key(&viewer)).await;
-    assert_eq!(none.text(), "id,key,version,createdAt,updatedAt\n");
+    assert_eq!(none.text(), "\"id\",\"key\",\"version\",\"createdAt\",\"updatedAt\",\"unreadable\"\n");
 }
