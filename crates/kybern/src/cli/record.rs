@@ -113,7 +113,7 @@ fn prop(text: &str) -> Result<(String, Value), String> {
                 Ok(read) => read,
                 Err(Unreadable::Syntax(_)) => Value::String(value.to_owned()),
                 // An integer that is too long would be kept as another number.
-                Err(Unreadable::TooMuch(fault)) => return Err(format!("cannot be kept: {fault}; write it in quotes")),
+                Err(Unreadable::TooMuch(fault)) => return Err(format!("cannot be kept: {fault}")),
             };
             Ok((name.to_owned(), value))
         }
