@@ -290,9 +290,7 @@ impl Actor {
     /// Whether a role grants the right and no scope of the key takes it away.
     #[must_use]
     pub fn may(&self, right: Right) -> bool {
-        let granted = self.roles.iter().any(|role| role.grants(right));
-        let scoped = self.scopes.is_empty() || self.scopes.iter().any(|scope| scope == right.as_str() || scope == "*");
-        granted && scoped
+        grant(&self.roles, &self.scopes, right)
     }
 
     /// Everything that this actor may.
@@ -319,6 +317,12 @@ impl Actor {
     pub fn acting_in(&self, sudo: &crate::tenant::Sudo) -> Self {
         Self { tenant: sudo.tenant(), ..self.clone() }
     }
+}
+
+/// Whether one of the roles grants the right and no scope takes it away.
+pub(crate) fn grant(roles: &[Role], scopes: &[String], right: Right) -> bool {
+    let scoped = scopes.is_empty() || scopes.iter().any(|scope| scope == right.as_str() || scope == "*");
+    scoped && roles.iter().any(|role| role.grants(right))
 }
 
 #[cfg(test)]

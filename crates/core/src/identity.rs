@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::actor::Role;
+use crate::actor::{Right, Role, grant};
 use crate::id::{KeyId, TenantId, UserId, WebhookId};
 use crate::time::Timestamp;
 
@@ -137,10 +137,10 @@ pub struct KeyHolder {
 }
 
 impl KeyHolder {
-    /// Whether the key has the right to everything: it has a platform admin's role, and no scope narrows it.
+    /// Whether the key has every right: neither its roles nor its scopes leave one out.
     #[must_use]
     pub fn opens_all(&self) -> bool {
-        self.scopes.is_empty() && self.roles.contains(&Role::PlatformAdmin)
+        Right::ALL.into_iter().all(|right| grant(&self.roles, &self.scopes, right))
     }
 }
 

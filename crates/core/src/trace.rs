@@ -10,12 +10,31 @@ use uuid::Uuid;
 /// else. `call` names the call; its tries name the same, so that a receiver sees them as one span.
 #[must_use]
 pub fn traceparent(trace: &str, call: &str) -> Option<String> {
-    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    if trace.len() != 32 || !trace.bytes().all(is_hex) || trace.bytes().all(|byte| byte == b'0') {
+    if !is_hex(trace, 32) || trace.bytes().all(|byte| byte == b'0') {
         return None;
     }
     let span: String = blake3::hash(call.as_bytes()).to_hex().chars().take(16).collect();
-    Some(format!("00-{trace}-{span}-01"))
+    Some(written(trace, &span, 1))
+}
+
+/// A `traceparent`: of which trace, which span of it, and whether that is sampled.
+#[must_use]
+pub fn written(trace: &str, span: &str, flags: u8) -> String {
+    format!("00-{trace}-{span}-{flags:02x}")
+}
+
+/// Whether a text has the form of a `traceparent`: version, trace, span and flags in lower-case hex, each as long as it
+/// has to be. Only versions that are not known yet may say more behind them.
+#[must_use]
+pub fn has_form(text: &str) -> bool {
+    let mut parts = text.split('-');
+    let mut next = |length| parts.next().is_some_and(|part| is_hex(part, length));
+    let has_parts = next(2) && next(32) && next(16) && next(2);
+    has_parts && (parts.next().is_none() || !text.starts_with("00"))
+}
+
+fn is_hex(text: &str, length: usize) -> bool {
+    text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
 /// The same for what belongs to no trace yet, as a request or a job: its id begins one.

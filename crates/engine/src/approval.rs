@@ -7,7 +7,7 @@ use kybern_core::approval::{Approval, ApprovalFilter, ApprovalStatus, MAX_NOTE, 
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::ApprovalId;
 use kybern_core::ports::{ApprovalStore, Page, TaskStore};
-use kybern_core::task::{Resolution, Task, Wait, WaitKind};
+use kybern_core::task::{JournalEntry, Resolution, Task, TaskStatus, Wait, WaitKind};
 
 use crate::clock::TaskClock;
 use crate::task::Tasks;
@@ -73,7 +73,7 @@ impl Approvals {
         for approval in page.items {
             let is_open = approval.status == ApprovalStatus::Pending;
             let task = if is_open { self.task_rows.task(actor.scope(), approval.task).await? } else { None };
-            items.push(self.with_wait(actor, approval, task.as_ref()));
+            items.push(self.with_wait(actor, approval, task.as_ref()).await);
         }
         Ok(Page { items, next: page.next })
     }
@@ -95,7 +95,7 @@ impl Approvals {
         if !approval.is_visible_to(actor, &task) {
             return Err(unknown());
         }
-        Ok((self.with_wait(actor, approval, Some(&task)), task))
+        Ok((self.with_wait(actor, approval, Some(&task)).await, task))
     }
 
     /// Answers a question, once. Arguments that a person puts in place of those that were asked about are checked like
@@ -110,7 +110,9 @@ impl Approvals {
         if known.approval.status != ApprovalStatus::Pending {
             return Err(closed(&format!("is {}", known.approval.status.as_str())));
         }
-        let Some(wait) = known.wait else { return Err(closed("is being taken in")) };
+        let Some(wait) = known.wait else {
+            return Err(closed("cannot be answered: what its task asks cannot be read, cancel it"));
+        };
         if decision.note.as_ref().is_some_and(|note| note.chars().count() > MAX_NOTE) {
             return Err(Error::invalid("/note", format!("a note has at most {MAX_NOTE} characters")));
         }
@@ -137,13 +139,25 @@ impl Approvals {
 
     /// A question with what its task, while it waits, says about it. One whose time is over has expired, also while its
     /// task rests and cannot take that in.
-    fn with_wait(&self, actor: &Actor, mut approval: Approval, task: Option<&Task>) -> ApprovalView {
+    async fn with_wait(&self, actor: &Actor, mut approval: Approval, task: Option<&Task>) -> ApprovalView {
         let open = task.filter(|_| approval.status == ApprovalStatus::Pending);
         let seen = open.filter(|task| task.is_visible_to(actor));
         let subject = |task: &Task| task.subject().or_else(|| begins(&task.input));
         let about =
             seen.map(|task| MessageHeading { sender: task.sender(), subject: subject(task) }).unwrap_or_default();
-        let wait = open.and_then(|task| task.waits.iter().find(|wait| wait.seq == approval.asked.wait_seq)).cloned();
+        let seq = approval.asked.wait_seq;
+        let wait = match open.and_then(|task| task.waits.iter().find(|wait| wait.seq == seq)) {
+            Some(wait) => Some(wait.clone()),
+            // Its task is busy with another step, and its row does not tell yet what this one asks.
+            None if open.is_some_and(|task| task.status != TaskStatus::NeedsReview) => {
+                let rows = self.task_rows.journal(actor.scope(), approval.task, seq - 1, 1).await;
+                rows.unwrap_or_default().into_iter().find_map(|row| match row.entry {
+                    JournalEntry::Waiting(wait) if wait.seq == seq => Some(*wait),
+                    _ => None,
+                })
+            }
+            None => None,
+        };
         let is_over = approval.asked.expires_at.is_some_and(|end| end <= self.time.now());
         if approval.status == ApprovalStatus::Pending && is_over {
             approval.status = ApprovalStatus::Expired;

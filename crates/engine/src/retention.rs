@@ -215,6 +215,18 @@ impl Removal {
         Ok(round)
     }
 
+    /// Whether everything of a tenant is on hold, or a hold names no tenant.
+    pub(crate) async fn is_on_hold(&self, tenant: TenantId) -> Result<bool> {
+        if self.settings.holds.is_empty() {
+            return Ok(false);
+        }
+        match self.not_on_hold(tenant).await {
+            Ok(()) => Ok(false),
+            Err(error) if error.code() == ErrorCode::Conflict => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
     /// `CONFLICT` when everything of a tenant is on hold, or a hold names no tenant.
     pub(crate) async fn not_on_hold(&self, tenant: TenantId) -> Result<()> {
         let holds = self.settings.holds.clone();

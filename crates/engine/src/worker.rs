@@ -1,4 +1,4 @@
-//! The worker: claims what is due, keeps leases alive, and runs jobs.
+//! The worker: claims tasks that are due, runs them, and keeps their leases alive.
 
 use std::sync::Arc;
 

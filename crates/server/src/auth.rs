@@ -115,16 +115,10 @@ async fn prove(state: &AppState, headers: &HeaderMap, bearer: &str, asked: &Requ
     let actor = match tenant(headers)? {
         None if state.is_local(bearer) => state.engine.identity().local_actor(asked.id).await?,
         None => state.engine.identity().authenticate(bearer, asked.id, None).await?,
-        Some(tenant) => match text(headers, &REASON) {
-            Some(reason) => state.engine.identity().authenticate(bearer, asked.id, Some((tenant, reason))).await?,
-            None => {
-                let actor = state.engine.identity().authenticate(bearer, asked.id, None).await?;
-                if actor.tenant() != tenant {
-                    return Err(no_reason(&actor));
-                }
-                actor
-            }
-        },
+        Some(tenant) => {
+            let reason = headers.get(REASON).and_then(|value| value.to_str().ok()).unwrap_or_default();
+            state.engine.identity().authenticate(bearer, asked.id, Some((tenant, reason))).await?
+        }
     };
     tracing::Span::current().record("tenant.id", tracing::field::display(actor.tenant()));
     Ok(actor)
@@ -175,7 +169,15 @@ pub(crate) fn has_key(headers: &HeaderMap) -> bool {
 
 pub(crate) fn bearer(headers: &HeaderMap) -> ApiResult<&str> {
     let missing = || unauthenticated("send the header Authorization: Bearer <api key>");
-    let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).ok_or_else(missing)?;
+    let mut sent = headers.get_all(header::AUTHORIZATION).iter();
+    let (first, second) = (sent.next(), sent.next());
+    // Whoever stands between may have looked at either.
+    if second.is_some() {
+        return Err(unauthenticated(
+            "send one header Authorization: there are several, and which one counts is unclear",
+        ));
+    }
+    let value = first.and_then(|value| value.to_str().ok()).ok_or_else(missing)?;
     let (scheme, key) = value.trim().split_once(' ').ok_or_else(missing)?;
     let key = key.trim();
     if scheme.eq_ignore_ascii_case("bearer") && !key.is_empty() { Ok(key) } else { Err(missing()) }
@@ -185,17 +187,6 @@ fn tenant(headers: &HeaderMap) -> ApiResult<Option<TenantId>> {
     let Some(value) = headers.get(TENANT) else { return Ok(None) };
     let parsed = value.to_str().unwrap_or_default().trim().parse::<TenantId>();
     parsed.map(Some).map_err(|error| Problem::invalid("", format!("header X-Tenant-Id: {error}")))
-}
-
-fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
-    headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim).filter(|text| !text.is_empty())
-}
-
-fn no_reason(actor: &Actor) -> Problem {
-    if actor.may(Right::Platform) {
-        return Problem::invalid("", "acting in another tenant needs the header X-Sudo-Reason, which is audited");
-    }
-    Error::new(ErrorCode::PermissionDenied, "only a platform admin may act in another tenant").into()
 }
 
 #[cfg(test)]
@@ -215,6 +206,15 @@ mod tests {
         for bad in ["", "Bearer", "Bearer ", "Basic a2V5", "kyb_a"] {
             assert_eq!(read(bad), None, "{bad:?}");
         }
+    }
+
+    #[test]
+    fn of_several_keys_none_counts() {
+        let mut headers = with(header::AUTHORIZATION, "Bearer kyb_a");
+        headers.append(header::AUTHORIZATION, HeaderValue::from_static("Bearer kyb_a"));
+        let problem = bearer(&headers).unwrap_err();
+        assert_eq!(problem.0.code(), ErrorCode::Unauthenticated);
+        assert!(problem.0.to_string().contains("there are several"), "{}", problem.0);
     }
 
     #[test]

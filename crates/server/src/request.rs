@@ -18,6 +18,7 @@ use kybern_core::actor::Actor;
 use kybern_core::id::RequestId;
 use kybern_core::policy::redact::redact_text;
 use kybern_core::time::Timestamp;
+use kybern_core::trace;
 use kybern_engine::models::CallContext;
 use opentelemetry::Context;
 use opentelemetry::propagation::{Extractor, TextMapPropagator as _};
@@ -89,8 +90,8 @@ impl RequestInfo {
     /// What goes along to whoever is asked on behalf of this request, so that its trace goes on there.
     pub(crate) fn traceparent(&self) -> Option<String> {
         let caller = self.caller.as_ref()?;
-        let (trace, span, flags) = (caller.trace_id(), caller.span_id(), caller.trace_flags().to_u8());
-        Some(format!("00-{trace}-{span}-{flags:02x}"))
+        let (trace, span) = (caller.trace_id().to_string(), caller.span_id().to_string());
+        Some(trace::written(&trace, &span, caller.trace_flags().to_u8()))
     }
 
     /// For whom this request asks models, in its trace.
@@ -197,21 +198,38 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.len() <= MAX_REQUEST_ID && text.bytes().all(plain)
 }
 
-/// The caller's span, as the W3C trace context of its headers says.
+/// The caller's span, as the W3C trace context of its headers says. The propagator reads numbers of any length and sign, so
+/// the form is looked at first.
 fn caller(headers: &HeaderMap) -> Option<SpanContext> {
-    let context = TraceContextPropagator::new().extract_with_context(&Context::new(), &Headers(headers));
+    let mut parents = headers.get_all(TRACE_PARENT).iter();
+    let (Some(parent), None) = (parents.next(), parents.next()) else { return None };
+    let parent = parent.to_str().ok().filter(|parent| trace::has_form(parent))?;
+    let states = headers.get_all(TRACE_STATE).iter().filter_map(|state| state.to_str().ok());
+    let told = TraceHeaders { parent, state: states.collect::<Vec<_>>().join(",") };
+    let context = TraceContextPropagator::new().extract_with_context(&Context::new(), &told);
     Some(context.span().span_context().clone()).filter(SpanContext::is_valid)
 }
 
-struct Headers<'a>(&'a HeaderMap);
+const TRACE_PARENT: &str = "traceparent";
+const TRACE_STATE: &str = "tracestate";
 
-impl Extractor for Headers<'_> {
+/// The headers of a trace context. A list that came in several headers is one.
+struct TraceHeaders<'a> {
+    parent: &'a str,
+    state: String,
+}
+
+impl Extractor for TraceHeaders<'_> {
     fn get(&self, key: &str) -> Option<&str> {
-        self.0.get(key)?.to_str().ok()
+        match key {
+            TRACE_PARENT => Some(self.parent),
+            TRACE_STATE => Some(&self.state),
+            _ => None,
+        }
     }
 
     fn keys(&self) -> Vec<&str> {
-        self.0.keys().map(HeaderName::as_str).collect()
+        vec![TRACE_PARENT, TRACE_STATE]
     }
 }
 
@@ -238,12 +256,15 @@ mod tests {
         let span = |text: &'static str| {
             let mut headers = HeaderMap::new();
             headers.insert("traceparent", HeaderValue::from_static(text));
-            headers.insert("tracestate", HeaderValue::from_static("vendor=1"));
+            headers.append("tracestate", HeaderValue::from_static("vendor=1"));
+            headers.append("tracestate", HeaderValue::from_static("other=2, third=3"));
             caller(&headers)
         };
         let parse = |text| span(text).map(|caller| caller.trace_id().to_string());
         let whole = span("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01").unwrap();
-        assert_eq!(whole.trace_state().get("vendor"), Some("1"), "what other tracers say goes on");
+        for (tracer, says) in [("vendor", "1"), ("other", "2"), ("third", "3")] {
+            assert_eq!(whole.trace_state().get(tracer), Some(says), "what other tracers say goes on");
+        }
         let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
         assert_eq!(parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01").as_deref(), Some(trace));
         assert_eq!(parse("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-later").as_deref(), Some(trace));
@@ -256,9 +277,23 @@ mod tests {
             "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
             "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
             "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-",
+            "0-1-1-1",
+            "00-+1-+1-+1",
+            "+0-abc-1-1",
+            "00-000004bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-000000f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-1",
+            "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-011-later",
         ] {
             assert_eq!(parse(broken), None, "{broken}");
         }
+        let mut twice = HeaderMap::new();
+        for _ in 0..2 {
+            let one = HeaderValue::from_static("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+            twice.append("traceparent", one);
+        }
+        assert!(caller(&twice).is_none(), "nobody knows which of two counts");
     }
 
     #[test]

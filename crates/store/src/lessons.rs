@@ -68,7 +68,7 @@ async fn room(tx: &mut Tx, scope: TenantScope) -> Result<LessonCounts> {
 /// Stores a suggestion, or answers the lesson that teaches the same. The caller's audit is written with it.
 async fn add(
     tx: &mut Tx,
-    (scope, new, event): &(TenantScope, Lesson, AuditEvent),
+    (scope, new, held, event): &(TenantScope, Lesson, bool, AuditEvent),
 ) -> Result<PortResult<Option<Lesson>>> {
     let scope = *scope;
     // From here on nobody else adds one or decides about one.
@@ -82,8 +82,8 @@ async fn add(
     if let Err(full) = lesson::has_room_for_suggestion(room.suggested) {
         return Ok(Err(full));
     }
-    let is_full = room.all >= lesson::MAX_KEPT;
-    let has_made_room = is_full && tx.execute(&FORGET, args![scope, room.version]).await? > 0;
+    let makes_room = room.all >= lesson::MAX_KEPT && !held;
+    let has_made_room = makes_room && tx.execute(&FORGET, args![scope, room.version]).await? > 0;
     if let Err(full) = lesson::has_room_to_keep(room.all, has_made_room) {
         return Ok(Err(full));
     }
@@ -165,8 +165,14 @@ async fn change(
 
 #[async_trait]
 impl<D: 'static> LessonStore for SqlStore<D> {
-    async fn add_lesson(&self, scope: TenantScope, new: &Lesson, audit: AuditEvent) -> PortResult<Option<Lesson>> {
-        self.write(scope, (scope, new.clone(), audit), |tx, args| Box::pin(add(tx, args))).await?
+    async fn add_lesson(
+        &self,
+        scope: TenantScope,
+        new: &Lesson,
+        held: bool,
+        audit: AuditEvent,
+    ) -> PortResult<Option<Lesson>> {
+        self.write(scope, (scope, new.clone(), held, audit), |tx, args| Box::pin(add(tx, args))).await?
     }
 
     async fn lesson(&self, scope: TenantScope, id: LessonId) -> PortResult<Option<Lesson>> {

@@ -31,7 +31,7 @@ pub const MAX_ACCEPTED_BYTES: u64 = 256 * 1024;
 /// Suggestions that wait to be looked at. Beyond it no more are made.
 pub const MAX_SUGGESTED: u64 = 200;
 /// Lessons that are kept with those that were withdrawn. The oldest of these make room, but for those with which a task
-/// was read that may still go on.
+/// was read that may still go on, and those of a tenant on hold.
 pub const MAX_KEPT: u64 = 2_000;
 
 words! {
@@ -184,8 +184,8 @@ pub fn has_room_to_keep(kept: u64, has_made_room: bool) -> Result<()> {
         return Ok(());
     }
     let message = format!(
-        "{kept} lessons are kept, which is the limit, and tasks that have not ended were read with those that were \
-         withdrawn: end such tasks first"
+        "{kept} lessons are kept, which is the limit, and none that was withdrawn can make room: end the tasks that were \
+         read with them first; where everything of the organisation is on hold, see [retention] holds"
     );
     Err(Error::new(ErrorCode::Unprocessable, message))
 }

@@ -317,6 +317,17 @@ mod tests {
     }
 
     #[test]
+    fn an_expression_is_not_held_to_the_length_of_a_name() {
+        let of = |test: Value| plan(&json!({"key": "a.b", "steps": [{"id": "a", "kind": "condition", "if": test}]}));
+        assert!(of(json!(format!("1 =={}1", " ".repeat(1_000)))).is_ok());
+        for (test, says) in [(Value::Null, "if is missing"), (json!(7), "if must be a text")] {
+            let faults = of(test).unwrap_err();
+            assert_eq!((faults.len(), faults[0].path.as_str()), (1, "/steps/0/if"), "{faults:?}");
+            assert!(faults[0].message.contains(says), "{faults:?}");
+        }
+    }
+
+    #[test]
     fn no_written_id_can_be_that_of_a_step_inside_another() {
         let faults = |inner: &str, behind: &str| {
             let ask =

@@ -44,10 +44,21 @@ impl Reader<'_> {
 
     fn required_name(&mut self, name: &str) -> String {
         let found = self.name(name);
+        self.present(name, found)
+    }
+
+    /// A text that has to be there.
+    fn present(&mut self, name: &str, found: Option<String>) -> String {
         if found.is_none() && get(self.fields, name).is_none() {
             self.fault(name, format!("{name} is missing"));
         }
         found.unwrap_or_default()
+    }
+
+    /// An expression, whose own limit holds when it is compiled.
+    fn required_expression(&mut self, name: &str) -> String {
+        let found = self.text(name);
+        self.present(name, found)
     }
 
     fn required(&mut self, name: &str) -> Value {
@@ -139,7 +150,7 @@ fn kind(reader: &mut Reader<'_>) -> Option<StepKind> {
             StepKind::Input { title: reader.required("title"), fields: Value::Object(reader.object("fields")) }
         }
         "condition" => StepKind::Condition {
-            test: reader.required_name("if"),
+            test: reader.required_expression("if"),
             then: reader.steps("then"),
             otherwise: reader.steps("else"),
         },

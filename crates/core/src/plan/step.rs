@@ -114,7 +114,7 @@ impl When {
     }
 }
 
-/// How often, and how far apart, a step is tried. Unnamed parts come from the tool, then from the default.
+/// How often, and how far apart, a step is tried. Parts that a plan leaves out are those of [`RetryPolicy::DEFAULT`].
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RetryPolicy {

@@ -113,9 +113,9 @@ pub trait IdentityStore: Send + Sync {
     /// is revoked. Expiry is the caller's to judge.
     async fn key_stands(&self, id: KeyId) -> Result<bool>;
 
-    /// The keys, in whichever tenant, that were made with that one, with those, and so on, and work at that time: they
-    /// fall with it.
-    async fn keys_below(&self, id: KeyId, at: Timestamp) -> Result<Vec<KeyId>>;
+    /// The keys, in whichever tenant, that were made with that one, with those, and so on, and work at that time, with
+    /// their users: they fall with it.
+    async fn keys_below(&self, id: KeyId, at: Timestamp) -> Result<Vec<(KeyId, UserId)>>;
 
     /// The keys, in whichever tenant, that work at that time and have the right to everything.
     async fn platform_keys(&self, at: Timestamp) -> Result<Vec<KeyId>>;

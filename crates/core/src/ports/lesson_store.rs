@@ -19,9 +19,17 @@ pub trait LessonStore: Send + Sync {
     /// written. One that came out of a task is not suggested again after it was withdrawn; what somebody writes down
     /// by themselves is.
     ///
+    /// Where as many are kept as may, the oldest that was withdrawn makes room; none where all of the tenant's is `held`.
+    ///
     /// # Errors
-    /// `UNPROCESSABLE` when as many wait to be decided about as may.
-    async fn add_lesson(&self, scope: TenantScope, lesson: &Lesson, audit: AuditEvent) -> Result<Option<Lesson>>;
+    /// `UNPROCESSABLE` when as many wait to be decided about as may, or nothing can make room.
+    async fn add_lesson(
+        &self,
+        scope: TenantScope,
+        lesson: &Lesson,
+        held: bool,
+        audit: AuditEvent,
+    ) -> Result<Option<Lesson>>;
 
     async fn lesson(&self, scope: TenantScope, id: LessonId) -> Result<Option<Lesson>>;
 

@@ -216,10 +216,10 @@ pub(crate) fn called_back(run: &TaskRun, index: usize, signal: &Signal) -> RowDr
     ended(run, index, end.map_err(|message| failure(ErrorCode::Workflow, message)), true)
 }
 
-/// A waiting step's end. `tainted` says whether its data, or the words of its failure, may be a stranger's.
+/// A waiting step's end. What nobody knew of an earlier call of it, nobody knows now. `tainted` says whether its data, or the words of its failure, may be a stranger's.
 pub(crate) fn ended(run: &TaskRun, index: usize, end: Result<Value, StepError>, tainted: bool) -> RowDraft {
     let node = run.walk.node(index);
-    match end {
+    let mut row = match end {
         Err(error) => failed_row(run, node, node.attempts.max(1), error, tainted),
         Ok(data) => {
             let mut outcome = StepOutcome::completed(data);
@@ -227,7 +227,11 @@ pub(crate) fn ended(run: &TaskRun, index: usize, end: Result<Value, StepError>, 
             let entry = JournalEntry::Finished(Arc::new(outcome));
             RowDraft::of(node, node.attempts.max(1), "answered", entry)
         }
+    };
+    if let Some(outcome) = row.entry.outcome_mut() {
+        outcome.possible_duplicate = node.answer.possible_duplicate;
     }
+    row
 }
 
 /// The clock ended a wait.

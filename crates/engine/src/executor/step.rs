@@ -247,10 +247,11 @@ fn unkept(run: &TaskRun, entry: &JournalEntry) -> Option<StepError> {
     Some(failure(ErrorCode::PayloadTooLarge, message))
 }
 
-/// Whether a node's failure stops the task: the step says so, else the tool, else yes.
+/// Whether a node's failure stops the task: the step says so, else the tool, else yes. The limit on a task's steps is
+/// the task's, so no step around one that is over it can tolerate that.
 pub(crate) fn stops(run: &TaskRun, node: &Node) -> bool {
     let tool = || Some(run.steps.tool(node.spec.tool_key()?)?.stop_on_failure);
-    node.spec.stop_on_failure.or_else(tool).unwrap_or(true)
+    node.spec.stop_on_failure.or_else(tool).unwrap_or(true) || run.walk.is_over_cap_inside(node)
 }
 
 /// The row of a wait. Its place is filled in when it is committed.

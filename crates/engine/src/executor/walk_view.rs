@@ -191,6 +191,23 @@ impl Walk {
         self.is_interrupted(index) && self.has_unreached(index)
     }
 
+    /// Whether a step inside a node, at whatever depth, was refused because its task may schedule no more.
+    #[must_use]
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes and lists only grow")]
+    pub fn is_over_cap_inside(&self, node: &Node) -> bool {
+        let mut left = vec![node];
+        while let Some(node) = left.pop() {
+            for inner in node.lists.iter().chain(&node.injected).flat_map(|list| &self.lists[*list].nodes) {
+                let inner = &self.nodes[*inner];
+                if inner.outcome().is_some_and(|end| end.over_cap.is_some()) {
+                    return true;
+                }
+                left.push(inner);
+            }
+        }
+        false
+    }
+
     /// Whether a step in a node never began, at whatever depth, although all that it waits for has ended well.
     #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes and lists only grow")]
     fn has_unreached(&self, index: usize) -> bool {

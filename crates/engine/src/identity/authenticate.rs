@@ -72,7 +72,10 @@ impl Identity {
     async fn cross(&self, actor: &Actor, tenant: TenantId, reason: &str) -> Result<Actor> {
         let sudo = Sudo::cross(actor, tenant, reason).map_err(|error| match error {
             SudoError::NotPlatformAdmin => Error::new(ErrorCode::PermissionDenied, error.to_string()),
-            SudoError::NoReason => Error::invalid("/headers/X-Sudo-Reason", error.to_string()),
+            SudoError::NoReason => {
+                let message = format!("{error}, which is audited: send it in the header X-Sudo-Reason");
+                Error::invalid("", message)
+            }
         })?;
         if self.store.tenant(tenant).await?.is_none() {
             return Err(Error::not_found("tenant", tenant));

@@ -74,18 +74,6 @@ impl Identity {
         let user = new.user_id.or_else(|| actor.user());
         let user = user.ok_or_else(|| Error::invalid("/userId", "userId is needed, because the caller is no user"))?;
         let holder = self.within_reach(actor, user).await?;
-        // A role with more rights than its user's would give the key nothing, and nobody would be told.
-        let held = Role::limited(&new.roles, &holder.roles);
-        if let Some(lacked) = new.roles.iter().find(|role| !held.contains(role)) {
-            let message = format!(
-                "the role {lacked} has rights that the key's user lacks, so the key would not get it: leave it out, or \
-                 give the user that role first"
-            );
-            return Err(Error::invalid("/roles", message));
-        }
-        if new.expires_at.is_some_and(|end| end <= self.clock.now()) {
-            return Err(Error::invalid("/expiresAt", "expiresAt must lie in the future"));
-        }
         let known = ["read", "operate", "review", "administer", "platform", "*"];
         if let Some(scope) = new.scopes.iter().find(|scope| !known.contains(&scope.as_str())) {
             let message = format!("unknown scope {scope:?}, use {}", known.join(", "));
@@ -98,7 +86,7 @@ impl Identity {
         }
         let (key, id) = (self.key_to_make(actor), KeyId::from_uuid(id_for(self.ids.as_ref(), actor, "key")));
         let mut record = self.key_record(id, user, &one_line("/name", &new.name, 200)?, &key, self.clock.now());
-        record.roles = new.roles;
+        record.roles = new.roles.clone();
         record.scopes = new.scopes;
         // A key never outlives the one it is made with.
         record.expires_at = [new.expires_at, actor.ends_at()].into_iter().flatten().min();
@@ -119,6 +107,11 @@ impl Identity {
             Ok(keys.into_iter().find(|known| known.id == id))
         };
         let make = async {
+            // What may have changed since is no reason to refuse a key that an earlier try has made.
+            all_held(&new.roles, &holder.roles)?;
+            if new.expires_at.is_some_and(|end| end <= self.clock.now()) {
+                return Err(Error::invalid("/expiresAt", "expiresAt must lie in the future"));
+            }
             self.store.create_key(actor.scope(), &record, &hash, event).await?;
             Ok(record.clone())
         };
@@ -146,11 +139,13 @@ impl Identity {
             Some(_) => Vec::new(),
             None => self.store.keys_below(id, now).await?,
         };
-        let open = self.store.platform_keys(now).await?;
-        // What falls with it is not only its own: nobody takes a platform admin's key but a platform admin.
-        if below.iter().any(|key| open.contains(key)) {
+        let admins = self.store.platform_admins().await?;
+        // What falls with it is not only its own: nobody takes a platform admin's key, however limited, but one of them.
+        if below.iter().any(|(_, user)| admins.iter().any(|(_, admin)| admin == user)) {
             require(actor, Right::Platform)?;
         }
+        let below: Vec<KeyId> = below.into_iter().map(|(key, _)| key).collect();
+        let open = self.store.platform_keys(now).await?;
         // Keys of other tenants fall too: they are counted here, and named only in their own tenant.
         let made: Vec<&ApiKey> = keys.iter().filter(|key| below.contains(&key.id)).collect();
         let own = actor.key().is_some_and(|key| below.contains(&key));
@@ -181,4 +176,22 @@ impl Identity {
         self.store.revoke_key(actor.scope(), id, now, event).await?;
         Ok(made.into_iter().map(|key| ApiKey { revoked_at: Some(now), ..key.clone() }).collect())
     }
+}
+
+/// Refuses roles with more rights than their user's: they would give a key nothing, and nobody would be told.
+fn all_held(roles: &[Role], users: &[Role]) -> Result<()> {
+    let held = Role::limited(roles, users);
+    let lacked: Vec<(usize, &Role)> = roles.iter().enumerate().filter(|(_, role)| !held.contains(role)).collect();
+    if lacked.is_empty() {
+        return Ok(());
+    }
+    let message = |role: &Role| {
+        format!(
+            "the role {role} has rights that the key's user lacks, so the key would not get it: leave it out, or give \
+             the user that role first"
+        )
+    };
+    let told = lacked.iter().map(|(_, role)| message(role)).collect::<Vec<_>>().join("; ");
+    let details = lacked.into_iter().map(|(n, role)| Detail::new(format!("/roles/{n}"), message(role))).collect();
+    Err(Error::new(ErrorCode::Validation, told).with_details(details))
 }

@@ -51,22 +51,24 @@ pub(crate) struct JobFailure {
     pub(crate) message: String,
     /// Whether another try may help.
     pub(crate) retryable: bool,
-    /// It waits until then, and this was no try.
+    /// It waits until then, and this counts as no try.
     pub(crate) put_off: Option<Timestamp>,
+    /// Whether it only waits for others: nothing has failed.
+    pub(crate) only_waits: bool,
 }
 
 impl JobFailure {
     pub(crate) fn permanent(message: impl Into<String>) -> Self {
-        Self { message: message.into(), retryable: false, put_off: None }
+        Self { message: message.into(), retryable: false, put_off: None, only_waits: false }
     }
 
     pub(crate) fn transient(message: impl Into<String>) -> Self {
-        Self { message: message.into(), retryable: true, put_off: None }
+        Self { message: message.into(), retryable: true, put_off: None, only_waits: false }
     }
 
     /// It has to wait for others; that is no try.
     pub(crate) fn put_off(message: impl Into<String>, until: Timestamp) -> Self {
-        Self { message: message.into(), retryable: true, put_off: Some(until) }
+        Self { message: message.into(), retryable: true, put_off: Some(until), only_waits: true }
     }
 }
 
@@ -227,8 +229,12 @@ impl JobWorker {
         };
         let (failure, tries) = match result {
             Ok(()) => return Some(JobEnd::Done),
-            Err(JobFailure { message, put_off: Some(due_at), .. }) => {
-                return Some(JobEnd::PutOff { error: kept(message), due_at });
+            Err(JobFailure { message, put_off: Some(due_at), only_waits, .. }) => {
+                let error = kept(message);
+                if !only_waits {
+                    failed(job, &error);
+                }
+                return Some(JobEnd::PutOff { error, due_at });
             }
             Err(failure) if failure.retryable && job.attempt < job.max_attempts => (failure, job.attempt),
             Err(failure) => {
@@ -255,7 +261,7 @@ impl JobWorker {
         };
         let due_at = self.kernel.clock.now().plus(BACKOFF.delay(tries, self.kernel.random.unit()));
         let error = kept(failure.message);
-        tracing::warn!(job.id = %job.id, job.kind = %job.kind, attempt = job.attempt, %error, "job failed, it is tried again");
+        failed(job, &error);
         Some(JobEnd::Retry { error, due_at })
     }
 
@@ -279,6 +285,10 @@ impl JobWorker {
             true
         })
     }
+}
+
+fn failed(job: &ClaimedJob, error: &str) {
+    tracing::warn!(job.id = %job.id, job.kind = %job.kind, attempt = job.attempt, %error, "job failed, it is tried again");
 }
 
 async fn handle(handler: Option<&dyn JobHandler>, job: &ClaimedJob) -> Result<(), JobFailure> {

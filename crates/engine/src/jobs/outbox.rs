@@ -159,7 +159,7 @@ impl OutboxSender {
         let again = put_off.is_some() || retryable && job.attempt < job.max_attempts;
         let to = if again { OutboxStatus::Pending } else { OutboxStatus::Failed };
         self.move_status(job, message, from, to, Some(&reason)).await?;
-        Err(JobFailure { message: reason, retryable, put_off })
+        Err(JobFailure { message: reason, retryable, put_off, only_waits: false })
     }
 
     /// Refuses to go on where somebody else may have claimed the job while the mail server was made ready: they may have
@@ -250,7 +250,7 @@ impl OutboxSender {
             self.dispatch_failed(job, message, &reason).await?;
         }
         self.move_status(job, message, OutboxStatus::Sending, to, Some(&reason)).await?;
-        Err(JobFailure { message: reason, retryable, put_off })
+        Err(JobFailure { message: reason, retryable, put_off, only_waits: false })
     }
 
     /// Whether a webhook still subscribes to what a completion message tells; true of any other message.

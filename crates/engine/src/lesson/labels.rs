@@ -234,7 +234,7 @@ pub(super) fn path_of(field: &kybern_core::model::ExtractedField) -> String {
 enum TypedPath {
     /// `buyer.name`.
     Single(String),
-    /// The list and the name in it: `extracted_policies`, `policy_number`.
+    /// The list and the name in it: `extracted_items`, `number`.
     Item(String, String),
 }
 

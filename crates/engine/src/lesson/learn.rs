@@ -128,7 +128,8 @@ impl LessonService {
         let lesson = Lesson::suggested(id, teaching, source, self.clock.now());
         let detail = json!({"kind": lesson.teaching.kind().as_str(), "taskId": task});
         let event = AuditEvent::by_executor("lesson.suggest", format!("lesson:{id}"), detail);
-        match self.store.add_lesson(scope, &lesson, event).await {
+        let held = self.removal.is_on_hold(scope.tenant()).await?;
+        match self.store.add_lesson(scope, &lesson, held, event).await {
             Ok(_) => Ok(()),
             // As many wait as may: the answer counts all the same.
             Err(error) if error.code() == ErrorCode::Unprocessable => {

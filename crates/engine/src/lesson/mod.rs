@@ -26,6 +26,7 @@ pub(crate) use told::{TEACH_JOB, Teacher, ToldByTool};
 use crate::command::{id_for, once};
 use crate::plans::catalogue::PlanCatalogue;
 use crate::plans::manage::Plans;
+use crate::retention::Removal;
 use crate::task::Tasks;
 use crate::task::reading::ReadingTurns;
 
@@ -37,6 +38,7 @@ pub struct LessonService {
     pub(crate) records: Arc<dyn RecordStore>,
     pub(crate) tasks: Tasks,
     pub(crate) plans: Plans,
+    pub(crate) removal: Removal,
     pub(crate) plan_catalogue: Arc<PlanCatalogue>,
     pub(crate) intents: Arc<dyn IntentModel>,
     pub(crate) extractor: Arc<dyn Extractor>,
@@ -80,7 +82,8 @@ impl LessonService {
         let subject = format!("lesson:{id}");
         let event = AuditEvent::by(actor, "lesson.add", subject, json!({"kind": lesson.teaching.kind().as_str()}));
         let add = async {
-            match self.store.add_lesson(scope, &lesson, event).await? {
+            let held = self.removal.is_on_hold(scope.tenant()).await?;
+            match self.store.add_lesson(scope, &lesson, held, event).await? {
                 None => Ok(lesson.clone()),
                 Some(same) => {
                     let message = format!("lesson {} teaches the same, and is {}", same.id, same.status.as_str());

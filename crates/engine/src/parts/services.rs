@@ -330,6 +330,7 @@ impl Doors {
                 task_rows: store.clone(),
                 tasks: tasks.clone(),
                 plans: plans.clone(),
+                removal: services.removal.clone(),
                 plan_catalogue: plans.plan_catalogue.clone(),
                 intents: intents.clone(),
                 extractor: extractor.clone(),

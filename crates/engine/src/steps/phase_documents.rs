@@ -23,7 +23,7 @@ use crate::executor::phases::{EXTRACTIONS, PhaseInterrupted};
 use crate::executor::step::Draft;
 use crate::executor::{Phase, TaskRun};
 use crate::tools::documents::{
-    Decision, Leaf, MAX_ALL_PICTURES, MAX_PICTURES, TaskDocuments, corrected, picture_type, written,
+    Decision, MAX_ALL_PICTURES, MAX_PICTURES, TaskDocuments, corrected, picture_type, written,
 };
 use crate::understanding::message::{answers_request, is_nobodys, message_of};
 use crate::understanding::{self, Inquirer, WhyUnread, fields, kind, transcript};
@@ -263,13 +263,9 @@ async fn copied_out(
     };
     let leaves = own.documents(run).pages(attachment, may_draw).await?;
     pictures.drawing = drawn();
-    let count = leaves.iter().filter(|leaf| matches!(leaf, Leaf::Picture(_))).count();
     let mut asking = if may_ask { PhaseAsking::new(run, inquirer) } else { PhaseAsking::recalling(run, inquirer) };
-    let came = transcript(&mut asking, leaves).await;
+    let came = transcript(&mut asking, leaves, &mut pictures.count).await;
     let read = asking.end(came)?;
-    if read.is_ok() {
-        pictures.count += count;
-    }
     Ok(read.map(|read| (Arc::new(read.text), CopiedBy { model: read.model, usage: read.usage })))
 }
 

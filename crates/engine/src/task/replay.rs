@@ -1,4 +1,5 @@
-//! Replay: walks a task from its journal alone, with no model and no effects, and must arrive where the task did.
+//! Replay: walks a task from its journal, with no model and no effects, and must arrive where the task did. Beside the
+//! journal it reads what a task's expressions may name: its row, its frozen plan, its tenant and its user.
 //!
 //! Each row is checked against what the pure walk would have allowed at that moment; conditions, branches, loops and
 //! arguments are computed again from the journal and must come out the same; and so must the result.

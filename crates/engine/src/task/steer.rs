@@ -11,6 +11,7 @@ use kybern_core::plan::StepId;
 use kybern_core::policy::webhook::{self, WebhookHeaders};
 use kybern_core::ports::{CallbackOutcome, ReviewRefused};
 use kybern_core::task::{Channel, Resolution, Signal, Task, TaskStatus, Wait, WaitKind};
+use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use serde_json::{Map, Value, json};
 
@@ -118,7 +119,13 @@ impl Tasks {
         nul::clean_members(&mut request.corrections);
         check_members(&request.corrections).map_err(|deep| deep.at("/corrections"))?;
         let id = task.id;
-        let wait = find_wait(task, request.step_id.as_deref(), request.question)?;
+        let found = find_wait(task, request.step_id.as_deref(), request.question);
+        let is_closed = found.as_ref().is_err_and(|error| error.code() == ErrorCode::Conflict);
+        if is_closed && self.asks_meanwhile(actor.scope(), task, &request).await? {
+            let message = "the task asks this, but is still busy with another step: answer once that has ended";
+            return Err(Error::new(ErrorCode::Conflict, message));
+        }
+        let wait = found?;
         check_answer(&wait, &request)?;
         if let Some(args) = args_put_in_place(&wait, &request) {
             self.may_call(actor, task, &wait, args).await?;
@@ -157,11 +164,33 @@ impl Tasks {
         };
         let audit = audit(actor, action, id, detail);
         self.kernel.store.answer(actor.scope(), id, &wait, signal, audit).await.map_err(|refused| match refused {
-            ReviewRefused::NotWaiting => not_waiting(task),
+            ReviewRefused::NotWaiting => {
+                let message = "this question is not open any more: it has been answered, or its step has ended";
+                Error::new(ErrorCode::Conflict, message)
+            }
             ReviewRefused::NotFound => Error::not_found("task", id),
             ReviewRefused::Store(error) => error,
         })?;
         self.told(actor, id).await
+    }
+
+    /// Whether a task that is at work has asked a question which its row does not name yet, because whoever holds it is
+    /// busy with another step.
+    async fn asks_meanwhile(&self, scope: TenantScope, task: &Task, request: &ReviewRequest) -> Result<bool> {
+        if task.status.is_terminal() || task.status == TaskStatus::NeedsReview {
+            return Ok(false);
+        }
+        let walk = self.walk_of(scope, task).await?;
+        let left = self.kernel.store.signals(scope, task.id, walk.signals_seen()).await?;
+        let is_answered = |wait: &Wait| {
+            left.iter().any(|(_, signal)| matches!(signal, Signal::Review { wait_seq, .. } if *wait_seq == wait.seq))
+        };
+        let is_known = |wait: &Wait| task.waits.iter().any(|known| known.seq == wait.seq);
+        let is_meant = |wait: &Wait| {
+            let is_step = request.step_id.as_deref().is_none_or(|step| is_in_step(wait, step));
+            is_step && (request.question.is_none() || wait.approval_id == request.question)
+        };
+        Ok(walk.person_waits().iter().any(|wait| is_meant(wait) && !is_known(wait) && !is_answered(wait)))
     }
 
     /// Whether a person may put these arguments in place of those that they were asked about: a yes lets somebody
@@ -299,7 +328,7 @@ fn audit(actor: &Actor, action: &str, id: TaskId, detail: Value) -> AuditEvent {
 
 fn not_waiting(task: &Task) -> Error {
     let message = if task.status == TaskStatus::NeedsReview {
-        "this question has been answered".to_owned()
+        "what the task asks cannot be read: cancel it".to_owned()
     } else {
         format!("the task is {}, it does not wait for a person", task.status)
     };
@@ -322,16 +351,19 @@ fn find_wait(task: &Task, step: Option<&str>, question: Option<ApprovalId>) -> R
             Err(Error::invalid("/stepId", format!("the task waits in several steps, name one of: {}", known())))
         }
         (Some(step), waits) => {
-            let same =
-                |wait: &&&Wait| wait.step_id.as_str() == step || wait.step_id.as_str().strip_prefix('_') == Some(step);
             let message = || format!("the task does not wait in step {step:?} but in: {}", known());
             waits
                 .iter()
-                .find(same)
+                .find(|wait| is_in_step(wait, step))
                 .map(|wait| (*wait).clone())
                 .ok_or_else(|| Error::new(ErrorCode::Conflict, message()))
         }
     }
+}
+
+/// Whether a wait is in the step of that name; that of a phase may be named without its `_`.
+fn is_in_step(wait: &Wait, step: &str) -> bool {
+    wait.step_id.as_str() == step || wait.step_id.as_str().strip_prefix('_') == Some(step)
 }
 
 fn check_answer(wait: &Wait, request: &ReviewRequest) -> Result<()> {

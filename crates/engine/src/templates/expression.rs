@@ -4,11 +4,13 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use kybern_core::cache::ByteCache;
 use kybern_core::plan::limits::MAX_EXPRESSION;
+use minijinja::value::ValueKind;
 use minijinja::{Environment, Expression, UndefinedBehavior};
 use serde_json::Value;
 
 use super::context::Context;
 use super::filters;
+use super::value::read_back;
 
 /// Steps of the interpreter that one evaluation may take.
 const FUEL: u64 = 50_000;
@@ -187,7 +189,13 @@ impl Compiled {
         if value.is_undefined() {
             return Err(failed("it names a value that does not exist".to_owned()));
         }
-        let value = serde_json::to_value(&value).map_err(|error| failed(error.to_string()))?;
+        let value = match read_back(&value) {
+            Some(read) => read,
+            None if self.multiplies && value.kind() == ValueKind::Map => {
+                return Err(failed("with * it may not give steps or the context as a whole: name a value".to_owned()));
+            }
+            None => serde_json::to_value(&value).map_err(|error| failed(error.to_string()))?,
+        };
         if size_over(&value, MAX_RESULT).is_none() {
             return Err(failed(format!("its result is larger than {MAX_RESULT} bytes")));
         }

@@ -52,9 +52,9 @@ pub(super) fn register(environment: &mut Environment<'static>) {
     environment.add_test("none", tests::is_none);
     environment.add_test("true", tests::is_true);
     environment.add_test("false", tests::is_false);
-    environment.add_test("string", tests::is_string);
+    environment.add_test("string", is_string);
     environment.add_test("number", tests::is_number);
-    environment.add_test("sequence", tests::is_sequence);
+    environment.add_test("sequence", is_sequence);
     environment.add_test("mapping", tests::is_mapping);
     environment.add_test("eq", tests::is_eq);
     environment.add_test("ne", tests::is_ne);
@@ -86,6 +86,16 @@ fn length(value: &Value) -> Result<usize, Error> {
         });
     }
     value.len().ok_or_else(|| Error::new(ErrorKind::InvalidOperation, format!("a {} has no length", value.kind())))
+}
+
+fn is_string(value: &Value) -> bool {
+    let opaque = value.downcast_object_ref::<OpaqueValue>();
+    opaque.map_or_else(|| value.kind() == ValueKind::String, |opaque| opaque.0.is_string())
+}
+
+fn is_sequence(value: &Value) -> bool {
+    let opaque = value.downcast_object_ref::<OpaqueValue>();
+    opaque.map_or_else(|| tests::is_sequence(value), |opaque| opaque.0.is_array())
 }
 
 /// The text of a value.

@@ -324,6 +324,34 @@ mod tests {
     }
 
     #[test]
+    fn what_an_expression_that_multiplies_only_reads_is_as_it_was() {
+        let state =
+            json!({"s": "word", "t": "word", "u": "other", "empty": "", "l": [1, "a"], "o": {"k": ["x"]}, "n": 3});
+        for (template, value) in [
+            ("{{ state.s if state.n * 2 > 1 else none }}", json!("word")),
+            ("{{ state.l if state.n * 2 > 1 }}", json!([1, "a"])),
+            ("{{ state.l[1] if state.n * 2 > 1 }}", json!("a")),
+            ("{{ state.o if state.n * 2 > 1 }}", json!({"k": ["x"]})),
+            ("{{ state if state.n * 2 > 1 }}", state.clone()),
+            ("{{ state.ghost | default(state.s) if state.n * 2 > 1 }}", json!("word")),
+            ("{{ state.s == state.t and state.n * 2 > 1 }}", json!(true)),
+            ("{{ state.s == state.u and state.n * 2 > 1 }}", json!(false)),
+            ("{{ state.s > state.u and state.n * 2 > 1 }}", json!(true)),
+            ("{{ state.l == state.o.k and state.n * 2 > 1 }}", json!(false)),
+            ("{{ 1 if state.empty else state.n * 2 }}", json!(6)),
+            ("{{ state.s is string and state.n * 2 > 1 }}", json!(true)),
+            ("{{ state.l is sequence and state.n * 2 > 1 }}", json!(true)),
+            ("{{ (state.n * 2) is string }}", json!(false)),
+        ] {
+            assert_eq!(eval(template, state.clone()).unwrap(), value, "{template}");
+        }
+        for whole in ["context", "steps", "steps.done"] {
+            let refused = eval(&format!("{{{{ {whole} if state.n * 2 > 1 }}}}"), state.clone()).unwrap_err();
+            assert!(refused.to_string().contains("name a value"), "{refused}");
+        }
+    }
+
+    #[test]
     fn lists_are_mapped_by_attribute_only() {
         let state = json!({"l": [{"n": 1}, {"n": 2}], "big": "xx", "b": [1]});
         assert_eq!(eval("{{ state.l | map(attribute='n') | sum }}", state.clone()).unwrap(), json!(3));

@@ -1,9 +1,10 @@
 //! JSON as the interpreter sees it: looked into, not copied.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-use minijinja::value::{Enumerator, Object, ObjectRepr, Value as Jinja};
+use minijinja::value::{DynObject, Enumerator, Object, ObjectRepr, Value as Jinja};
 use serde_json::{Map, Value};
 
 /// An object whose members are converted when they are looked at.
@@ -51,9 +52,22 @@ impl Object for OpaqueValue {
         items.get(usize::try_from(index).ok()?).map(|value| convert(value, true))
     }
 
-    fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("value")
+    fn is_true(self: &Arc<Self>) -> bool {
+        convert(&self.0, false).is_true()
     }
+
+    fn custom_cmp(self: &Arc<Self>, other: &DynObject) -> Option<Ordering> {
+        let Self(other) = other.downcast_ref()?;
+        Some(convert(&self.0, false).cmp(&convert(other, false)))
+    }
+}
+
+/// The text, list or object that an expression only read, as it was.
+pub(super) fn read_back(value: &Jinja) -> Option<Value> {
+    if let Some(OpaqueValue(read)) = value.downcast_object_ref() {
+        return Some(read.clone());
+    }
+    value.downcast_object_ref::<ObjectValue>().map(|object| Value::Object((*object.map).clone()))
 }
 
 /// A name or a word for the interpreter.

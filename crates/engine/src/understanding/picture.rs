@@ -32,13 +32,15 @@ pub(crate) struct Transcript {
 pub(crate) type WhyUnread = Option<String>;
 
 /// Asks what is written in the pictures of a document's pages. Every page is one of the transcript: those at which
-/// nobody looks are marked. None when no model reads anything, or does not read all that it is shown.
+/// nobody looks are marked. None when no model reads anything, or does not read all that it is shown. `seen` grows by
+/// the pages that a model has looked at, whether it has found anything or not.
 ///
 /// # Errors
 /// When whoever asks has to stop.
 pub(crate) async fn transcript(
     asking: &mut dyn AskModel,
     leaves: Vec<Leaf>,
+    seen: &mut usize,
 ) -> Result<Result<Transcript, WhyUnread>, Error> {
     let mut usage = Usage::default();
     let (mut pages, mut model) = (Vec::with_capacity(leaves.len()), String::new());
@@ -48,6 +50,7 @@ pub(crate) async fn transcript(
             Leaf::Unseen => PageText::not_read(number),
             Leaf::Picture(picture) => match in_shape(asking, inquiry(picture), &mut usage).await {
                 Ok(shaped) => {
+                    *seen += 1;
                     model = shaped.model;
                     page(number, shaped.value["text"].as_str().unwrap_or_default())
                 }

@@ -139,6 +139,24 @@ fn an_ambiguous_effect_is_answered_done_retry_or_fail() {
 }
 
 #[test]
+fn a_call_that_was_made_twice_is_marked_also_where_a_person_says_how_the_second_ended() {
+    for (resolution, status) in [(Resolution::Done, TaskStatus::Completed), (Resolution::Fail, TaskStatus::Failed)] {
+        let tool = scripted(EffectClass::Unkeyed, [unknown(), unknown()]);
+        World::with([tool.clone()]).run(async |live| {
+            let id = live.begin(plan(json!([step("a", "t.act", json!({}))])), json!({})).await;
+            let first = live.rest(id).await;
+            live.answer(id, None, json!({}), Some(Resolution::Retry)).await.unwrap();
+            live.after_answer(id, &first).await;
+            live.answer(id, None, json!({}), Some(resolution)).await.unwrap();
+            assert_eq!((live.proven(id).await.status, tool.count()), (status, 2));
+            assert!(live.outcome(id, "a").unwrap().possible_duplicate, "{resolution:?}");
+            let log = live.log(id).await;
+            assert!(log.iter().any(|entry| entry.metadata.get("possibleDuplicate") == Some(&json!(true))));
+        });
+    }
+}
+
+#[test]
 fn an_unkeyed_call_that_was_given_up_unknown_is_marked_when_its_task_is_tried_again() {
     let answers = [unknown(), Err(ToolFailure::permanent("no")), done(json!({}))];
     let tool = scripted(EffectClass::Unkeyed, answers);

@@ -2,16 +2,19 @@
 
 use kybern_core::actor::{Actor, Right, Role};
 use kybern_core::audit::AuditEvent;
+use kybern_core::command::Command;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::{KeyId, RequestId, TenantId, UserId};
 use kybern_core::identity::ApiKey;
 use kybern_core::ports::IdentityStore as _;
 use kybern_core::tenant::TenantScope;
-use kybern_engine::identity::{FirstAdmin, Revoke};
+use kybern_core::time::Millis;
+use kybern_engine::identity::{FirstAdmin, NewKey, Revoke};
 use serde_json::json;
 use uuid::Uuid;
 
 use crate::live::Live;
+use crate::outside::pause;
 use crate::world::World;
 
 const FORCE: Revoke = Revoke { cascade: None, force: true };
@@ -107,6 +110,68 @@ fn the_last_key_of_a_platform_admin_is_the_last_of_all_tenants() {
         // A key of another tenant is not told from none, be it the last or not.
         let foreign = revoke(other, Revoke::default()).await.unwrap_err();
         assert_eq!((foreign.code(), foreign.to_string()), (ErrorCode::NotFound, format!("there is no key {other}")));
+    });
+}
+
+#[test]
+fn a_platform_admins_key_falls_by_a_platform_admins_word_only_however_limited_it_is() {
+    World::new().run(async |live| {
+        let (here, identity) = (live.world.scope(), live.engine.identity());
+        let ada = live.colleague("ada", &[Role::Admin], None).await.user().unwrap();
+        let first = live.hand_out(here, ada, 1, None).await;
+        let second = live.hand_out(here, ada, 2, Some(first)).await;
+        let by = |key| kybern_testkit::actors::user_by(here.tenant(), ada, key, &[Role::Admin]);
+        let bob = live.colleague("bob", &[Role::Operator], None).await.user().unwrap();
+        let narrow = NewKey {
+            name: "narrow".to_owned(),
+            user_id: Some(bob),
+            roles: vec![Role::Operator],
+            scopes: vec!["read".to_owned(), "operate".to_owned()],
+            expires_at: None,
+        };
+        let (narrow, _) = identity.create_key(&by(second), narrow).await.unwrap();
+        live.grant(here, bob, &[Role::Operator, Role::PlatformAdmin]).await;
+        let cascade = Revoke { cascade: Some(true), force: false };
+        let refused = identity.revoke_key(&by(first), second, cascade).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::PermissionDenied);
+        assert!(live.world.store.key_stands(narrow.id).await.unwrap());
+        let platform = kybern_testkit::actors::user(here.tenant(), bob, &[Role::PlatformAdmin]);
+        let fallen = identity.revoke_key(&platform, second, cascade).await.unwrap();
+        assert_eq!(fallen.iter().map(|key| key.id).collect::<Vec<_>>(), [narrow.id]);
+        assert!(!live.world.store.key_stands(narrow.id).await.unwrap());
+    });
+}
+
+#[test]
+fn a_command_that_has_made_a_key_finds_it_whatever_its_user_has_lost_since() {
+    World::new().run(async |live| {
+        let (here, identity) = (live.world.scope(), live.engine.identity());
+        let bob = live.colleague("bob", &[Role::Operator, Role::Reviewer], None).await.user().unwrap();
+        let commanded =
+            |n: u128, repeated: bool| live.world.actor.clone().commanding(Command::new(Uuid::from_u128(n), repeated));
+        let new = || NewKey {
+            name: "both".to_owned(),
+            user_id: Some(bob),
+            roles: vec![Role::Operator, Role::Reviewer],
+            scopes: Vec::new(),
+            expires_at: Some(live.now().plus(Millis(1_000))),
+        };
+        let ends = new().expires_at;
+        let made = identity.create_key(&commanded(1, false), new()).await.unwrap();
+        live.grant(here, bob, &[Role::Viewer]).await;
+        pause(Millis(2_000)).await;
+        let repeat = NewKey { expires_at: ends, ..new() };
+        assert_eq!(identity.create_key(&commanded(1, true), repeat).await.unwrap(), made);
+        let refused = identity.create_key(&commanded(2, false), new()).await.unwrap_err();
+        let paths: Vec<&str> = refused.details().iter().map(|detail| detail.path.as_str()).collect();
+        assert_eq!((refused.code(), paths), (ErrorCode::Validation, vec!["/roles/0", "/roles/1"]));
+        live.grant(here, bob, &[Role::Operator]).await;
+        let refused = identity.create_key(&commanded(3, false), new()).await.unwrap_err();
+        assert_eq!(refused.details()[0].path, "/roles/1");
+        live.grant(here, bob, &[Role::Operator, Role::Reviewer]).await;
+        let late = NewKey { expires_at: ends, ..new() };
+        let refused = identity.create_key(&commanded(4, false), late).await.unwrap_err();
+        assert_eq!(refused.details()[0].path, "/expiresAt");
     });
 }
 

@@ -4,15 +4,18 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::FutureExt as _;
+use kybern_core::audit::AuditEvent;
 use kybern_core::document::{DocumentFormat, DocumentText};
-use kybern_core::error::Result;
-use kybern_core::id::TaskId;
-use kybern_core::lesson::{LessonAct, LessonFilter, LessonStatus, Teaching};
+use kybern_core::error::{ErrorCode, Result};
+use kybern_core::id::{LessonId, TaskId};
+use kybern_core::lesson::{
+    Lesson, LessonAct, LessonChange, LessonFilter, LessonSource, LessonStatus, MAX_KEPT, Teaching,
+};
 use kybern_core::model::{
     DocumentAnalysis, ExtractedField, Extraction, ExtractionSchema, FieldPattern, FieldSource, FoundBy, ValueKind,
 };
 use kybern_core::pack::{DuplicateKey, Pack, PackRegistry};
-use kybern_core::ports::Extractor;
+use kybern_core::ports::{Extractor, LessonStore as _};
 use kybern_core::task::{EffectClass, JournalEntry, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
 use kybern_core::tool::{Review, ToolFailure, ToolNeeds, ToolOutcome};
@@ -400,4 +403,30 @@ fn a_call_that_uses_lessons_has_those_with_which_its_task_began() {
         let seen = ["one", "two", "three"].map(|step| saw(&world, id, step));
         assert_eq!((seen, told(&world, id)), ([json!(1), json!(1), json!(0)], 1));
     });
+}
+
+#[test]
+fn of_a_tenant_on_hold_no_lesson_makes_room_for_another() {
+    let sender = |n: u64| Teaching::TrustedSender { address: format!("a{n}@example.com") };
+    let full = |world: World| {
+        world.run(async |live| {
+            let (store, scope) = (&live.world.store, live.world.scope());
+            let source = || LessonSource { task_id: None, step_id: None, by: "user:7".to_owned() };
+            let event = || AuditEvent::by_executor("lesson.add", "lesson", json!({}));
+            for n in 0..MAX_KEPT {
+                let id = LessonId::from_uuid(uuid::Uuid::from_u128(u128::from(n) + 1));
+                let new = Lesson::suggested(id, sender(n), source(), live.now());
+                store.add_lesson(scope, &new, false, event()).await.unwrap();
+                let after = new.clone().after(LessonAct::Withdraw, "user:8", 1, live.now()).unwrap();
+                store.change_lesson(scope, &LessonChange { before: new, after }, event()).await.unwrap();
+            }
+            let added = live.engine.lessons().add(&live.world.actor, sender(MAX_KEPT)).await.map(drop);
+            let kept = live.engine.lessons().get(scope, LessonId::from_uuid(uuid::Uuid::from_u128(1))).await.is_ok();
+            (added.map_err(|error| error.code()), kept)
+        })
+    };
+    let world = || World::on_sqlite([]);
+    let held = world().set(|settings| settings.retention.holds = vec!["home".to_owned()]);
+    assert_eq!(full(held), (Err(ErrorCode::Unprocessable), true));
+    assert_eq!(full(world()), (Ok(()), false));
 }

@@ -1,7 +1,7 @@
 //! What leaves the house after a commit.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use kybern_core::id::{OutboxId, TenantId};
@@ -396,6 +396,51 @@ fn webhooks_put_off_during_silence_are_probed_one_at_a_time_and_leave_when_their
         assert!(live.outbox().await.iter().all(|message| message.status == OutboxStatus::Sent));
         assert_eq!(tried(), 6 + 4, "each has left once");
     });
+}
+
+/// Counts the lines of the log about a job that failed.
+#[derive(Clone, Default)]
+struct FailedLines(Arc<AtomicUsize>);
+
+impl tracing::Subscriber for FailedLines {
+    fn enabled(&self, _metadata: &tracing::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _span: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _span: &tracing::span::Id, _values: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _span: &tracing::span::Id, _follows: &tracing::span::Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut says = false;
+        event.record(&mut |field: &tracing::field::Field, value: &dyn std::fmt::Debug| {
+            says |= field.name() == "message" && format!("{value:?}").starts_with("job failed");
+        });
+        self.0.fetch_add(usize::from(says), Ordering::SeqCst);
+    }
+
+    fn enter(&self, _span: &tracing::span::Id) {}
+
+    fn exit(&self, _span: &tracing::span::Id) {}
+}
+
+#[test]
+fn every_try_that_fails_is_logged_also_one_that_finds_or_leaves_the_breaker_open() {
+    let wire = Wire::new(move |_, _| Wired::Fail(HttpFailure::NoAnswer("timed out".to_owned())));
+    let (lines, world) = (FailedLines::default(), World::new().on(wire));
+    let story = async |live: Live<'_>| {
+        live.run(webhooks("https://dead.test/x", 4), json!({})).await;
+        // Five tries open the breaker, and two probes leave it open.
+        live.find(async || (live.world.wire.requests().len() == 7).then_some(())).await;
+        pause(Millis(5_000)).await;
+        assert_eq!(live.world.wire.requests().len(), 7);
+    };
+    tracing::subscriber::with_default(lines.clone(), || world.run(story));
+    assert_eq!(lines.0.load(Ordering::SeqCst), 7);
 }
 
 #[test]

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use kybern_core::approval::{ApprovalStatus, Verdict};
+use kybern_core::approval::{ApprovalFilter, ApprovalStatus, Verdict};
 use kybern_core::error::ErrorCode;
 use kybern_core::task::{EffectClass, Resolution, TaskStatus, WaitKind};
+use kybern_core::time::Millis;
 use kybern_core::tool::{Review, ToolOutcome};
+use kybern_engine::approval::ApprovalDecision;
 use kybern_testkit::fakes::FixedIntent;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
@@ -215,6 +217,52 @@ fn two_questions_at_once_are_answered_by_name() {
         assert_eq!(task.status, TaskStatus::NeedsReview);
         live.review(id, None, json!({"one": 1})).await.unwrap();
         assert_eq!(json!(live.proven(id).await.state), json!({"one": 1, "two": 2}));
+    });
+}
+
+#[test]
+fn a_question_beside_a_call_that_still_runs_is_shown_and_can_be_answered_once_that_has_ended() {
+    let slow = Arc::new(ScriptedTool::pending("t.slow", EffectClass::Local, |_, _| {
+        Box::pin(async {
+            crate::outside::pause(Millis(60_000)).await;
+            Ok(ToolOutcome::default())
+        })
+    }));
+    World::with([slow.clone()]).run(async |live| {
+        let ask = json!([step("ask", "core.ask", json!({"title": "How old?", "fields": {"n": {"type": "integer"}}}))]);
+        let mut call = step("slow", "t.slow", json!({}));
+        call["timeoutMs"] = json!(3_600_000);
+        let both = json!([{"id": "p", "kind": "parallel", "branches": [ask, [call]]}]);
+        let id = live.begin(plan(both), json!({})).await;
+        let actor = &live.world.actor;
+        let open = async || {
+            let page = live.engine.approvals().list(actor, ApprovalFilter::default(), None, 10).await.unwrap();
+            page.items.into_iter().next()
+        };
+        let view = live.find(open).await;
+        assert_eq!((live.task(id).await.status, slow.count()), (TaskStatus::Executing, 1));
+        let shown = view.wait.unwrap();
+        assert_eq!(shown.title.as_deref(), Some("How old?"));
+        assert_eq!(shown.schema["properties"]["n"]["type"], "integer");
+        let question = view.approval.asked.id;
+        let answer = |n: u64| Verdict::Approve(Some(object(json!({"n": n}))));
+        let decide = async |word: Verdict| {
+            let decision = ApprovalDecision { word, note: None, resolution: None };
+            live.engine.approvals().decide(actor, question, decision).await
+        };
+        let by_step = live.review(id, Some("p__ask"), json!({"n": 7}));
+        let refused = [decide(answer(7)).await.unwrap_err(), by_step.await.unwrap_err()];
+        for refused in refused {
+            assert_eq!(refused.code(), ErrorCode::Conflict);
+            assert!(refused.to_string().contains("busy with another step: answer once that has ended"), "{refused}");
+        }
+        let other = live.review(id, Some("p__slow"), json!({})).await.unwrap_err();
+        assert!(other.to_string().contains("does not wait for a person"), "{other}");
+        live.rest(id).await;
+        decide(answer(7)).await.unwrap();
+        let again = live.review(id, Some("p__ask"), json!({"n": 8})).await.unwrap_err();
+        assert_eq!(again.code(), ErrorCode::Conflict);
+        assert_eq!(live.proven(id).await.state["n"], json!(7));
     });
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kybern_core::error::ErrorCode;
 use kybern_core::task::{EffectClass, TaskStatus};
 use kybern_core::tool::ToolOutcome;
+use kybern_engine::task::SubmitRequest;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::json;
 
@@ -131,4 +132,51 @@ fn later_steps_win_in_plan_order_and_a_failed_step_leaves_nothing() {
         assert_eq!(json!(task.state), json!({"x": 2, "y": 1}));
         assert_eq!(task.failed_steps, ["f"]);
     });
+}
+
+#[test]
+fn the_expression_of_a_condition_may_be_as_long_as_any() {
+    World::new().run(async |live| {
+        let branching = |length: usize| {
+            let test = format!("1 =={}1", " ".repeat(length - 5));
+            plan(json!([{"id": "a", "kind": "condition", "if": test, "then": [step("b", "core.noop", json!({}))]}]))
+        };
+        let id = live.begin(branching(2_000), json!({})).await;
+        assert_eq!(live.proven(id).await.completed_step_ids, ["a", "a__b"]);
+        let refused = live.engine.plans().put(&live.world.actor, &branching(2_001)).await.unwrap_err();
+        assert_eq!((refused.code(), refused.details()[0].path.as_str()), (ErrorCode::Validation, "/steps/0/if"));
+        assert!(refused.details()[0].message.contains("2000 bytes"), "{refused:?}");
+    });
+}
+
+#[test]
+fn no_step_tolerates_that_the_task_may_schedule_no_more() {
+    let noop = |id: &str| step(id, "core.noop", json!({}));
+    let items: Vec<u32> = (0..10).collect();
+    let each = json!({"id": "each", "kind": "loop", "over": items, "steps": [noop("x")], "stopOnFailure": false});
+    let inner = json!({"id": "inner", "kind": "parallel", "branches": [[each.clone()]], "stopOnFailure": false});
+    let outer = json!({"id": "outer", "kind": "condition", "if": "true", "then": [inner], "stopOnFailure": false});
+    for (around, failed) in [
+        (each, vec!["each", "each__4__x"]),
+        (outer, vec!["outer", "outer__inner", "outer__inner__each", "outer__inner__each__2__x"]),
+    ] {
+        World::new().run(async |live| {
+            live.put(plan(json!([around, noop("last")]))).await;
+            let request = SubmitRequest {
+                plan_key: Some("test.plan".to_owned()),
+                max_steps: Some(5),
+                ..SubmitRequest::text("go")
+            };
+            let id = live.try_submit(request).await.unwrap().id;
+            let task = live.proven(id).await;
+            assert_eq!(task.status, TaskStatus::Failed);
+            assert_eq!(task.failed_steps, failed);
+            let error = task.error.unwrap();
+            assert_eq!(error.code, ErrorCode::Unprocessable);
+            assert!(error.message.contains("Max execution steps exceeded (5)"), "{error:?}");
+            // Tried again it fails the same way: the limit is the task's, not the try's.
+            live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
+            assert_eq!(live.proven(id).await.status, TaskStatus::Failed);
+        });
+    }
 }

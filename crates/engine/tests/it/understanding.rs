@@ -566,6 +566,28 @@ fn pages_that_no_model_looked_at_are_told() {
 }
 
 #[test]
+fn pages_on_which_a_model_found_nothing_count_towards_those_that_it_is_shown() {
+    let model = model(|about, _, _| match about {
+        About::Picture => "{\"text\": \"\"}".to_owned(),
+        About::Intent => intent("test.plan", 0.9),
+        About::Kind => is_sheet(),
+        About::Fields => values(&[]),
+    });
+    let scan = |name: &str| (1..=5).map(|n| format!("{name} {n}")).collect::<Vec<_>>().join("\u{c}");
+    seeing(world(&model, vec![]), &model).run(async |live| {
+        plans(&live, nothing()).await;
+        let files = json!({"a.pages": scan("a"), "b.pages": scan("b"), "c.pages": scan("c")});
+        let id = letter(&live, "surely", files).await;
+        let task = live.rest(id).await;
+        let files = wait(&task).details["files"].as_array().unwrap();
+        let why: Vec<_> = files.iter().map(|file| file["unasked"].as_str()).collect();
+        let most = "a model has seen 8 pages of this task, the most it is shown";
+        assert_eq!(why, [None, None, Some(most)], "{files:?}");
+    });
+    assert_eq!(asked(&model).iter().filter(|about| **about == About::Picture).count(), 8);
+}
+
+#[test]
 fn a_page_that_cannot_be_seen_ends_no_document() {
     let model = copyist();
     seeing(world(&model, vec![]), &model).run(async |live| {

@@ -31,7 +31,7 @@ const WAIT: Millis = Millis::from_secs(150);
 /// What is said.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-#[schema(as = NewMessage, example = json!({"content": "Which policies end this month?"}))]
+#[schema(as = NewMessage, example = json!({"content": "Which contracts end this month?"}))]
 pub(crate) struct SayBody {
     /// The words.
     #[schema(max_length = 262_144, pattern = "\\S")]

@@ -75,7 +75,7 @@ pub(crate) struct SubmitBody {
 #[schema(as = SubmitAttachment)]
 pub(crate) struct AttachmentBody {
     /// Its name.
-    #[schema(example = "acord-125.pdf", max_length = 255, pattern = "\\S")]
+    #[schema(example = "contract.pdf", max_length = 255, pattern = "\\S")]
     pub(super) filename: String,
     /// Its type; the content decides in the end.
     #[serde(alias = "content_type")]

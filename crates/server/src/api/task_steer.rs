@@ -117,7 +117,7 @@ pub(crate) async fn replay(CallerRequest { state, actor, path, .. }: CallerReque
 /// A person's answer.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-#[schema(as = Review, example = json!({"corrections": {"policy_number": "CP-20418"}}))]
+#[schema(as = Review, example = json!({"corrections": {"contract_number": "C-20418"}}))]
 pub(crate) struct ReviewBody {
     /// What is put right; it enters the task's state or, of a call that waits for a yes, its arguments. Has to fit
     /// the schema of what waits; with `done` only where the answer ends the step in any case.

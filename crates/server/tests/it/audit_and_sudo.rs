@@ -46,8 +46,14 @@ async fn the_head_of_a_purge_is_read_like_any_other_input() {
 #[tokio::test]
 async fn a_crossing_without_right_or_reason_is_refused() {
     let app = App::start().await;
-    app.send(crossing(&app, PLATFORM)).await.refused(400, "VALIDATION_ERROR", "no reason");
-    app.send(crossing(&app, PLATFORM).header("x-sudo-reason", "ok")).await.refused(400, "VALIDATION_ERROR", "no words");
+    let bare = app.send(crossing(&app, PLATFORM)).await;
+    assert_eq!(bare.refused(400, "VALIDATION_ERROR", "no reason"), [""]);
+    assert!(bare.text().contains("X-Sudo-Reason"), "{}", bare.text());
+    for reason in ["ok", " a  "] {
+        let short = app.send(crossing(&app, PLATFORM).header("x-sudo-reason", reason)).await;
+        assert_eq!(short.refused(400, "VALIDATION_ERROR", "no words"), [""]);
+        assert_eq!(short.json()["error"]["message"], bare.json()["error"]["message"], "{reason:?}");
+    }
     app.send(crossing(&app, &app.ours.admin)).await.refused(403, "PERMISSION_DENIED", "no reason, no right");
     let ask = crossing(&app, &app.ours.admin).header("x-sudo-reason", "curiosity");
     app.send(ask).await.refused(403, "PERMISSION_DENIED", "an admin of another tenant");

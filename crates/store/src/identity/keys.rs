@@ -126,7 +126,7 @@ pub(super) async fn revoke(tx: &mut Tx, act: &AuditedAct<KeyId>) -> Result<()> {
         return Ok(());
     }
     act.audited(tx).await?;
-    for (tenant, key) in falling.into_iter().filter(|(tenant, _)| *tenant != act.scope.tenant()) {
+    for (tenant, key, _) in falling.into_iter().filter(|(tenant, ..)| *tenant != act.scope.tenant()) {
         // Neither who revoked it nor which key it was made with: both are another tenant's.
         let detail = json!({"fellWithItsMaker": true});
         let event = AuditEvent::by_executor("key.revoke", format!("key:{key}"), detail);
@@ -163,13 +163,16 @@ pub(super) async fn stands(tx: &mut Tx, id: KeyId) -> Result<bool> {
     Ok(tx.fetch_optional(&STANDS, args![id.as_uuid()]).await?.is_some())
 }
 
-pub(super) async fn below(tx: &mut Tx, id: KeyId, at: Timestamp) -> Result<Vec<KeyId>> {
-    Ok(below_by_tenant(tx, id, at).await?.into_iter().map(|(_, key)| key).collect())
+pub(super) async fn below(tx: &mut Tx, id: KeyId, at: Timestamp) -> Result<Vec<(KeyId, UserId)>> {
+    Ok(below_by_tenant(tx, id, at).await?.into_iter().map(|(_, key, user)| (key, user)).collect())
 }
 
 /// In the order of the tenants.
-async fn below_by_tenant(tx: &mut Tx, id: KeyId, at: Timestamp) -> Result<Vec<(TenantId, KeyId)>> {
-    let read = |row: &mut Row| Ok((TenantId::from_uuid(row.uuid()?), KeyId::from_uuid(row.uuid()?)));
+async fn below_by_tenant(tx: &mut Tx, id: KeyId, at: Timestamp) -> Result<Vec<(TenantId, KeyId, UserId)>> {
+    let read = |row: &mut Row| {
+        let (tenant, key, user) = (row.uuid()?, row.uuid()?, row.uuid()?);
+        Ok((TenantId::from_uuid(tenant), KeyId::from_uuid(key), UserId::from_uuid(user)))
+    };
     tx.list(&BELOW, args![id.as_uuid(), at], read).await
 }
 

@@ -312,7 +312,7 @@ impl<D: 'static> IdentityStore for SqlStore<D> {
         Ok(self.read_all(users.to_vec(), |tx, users| Box::pin(account_makers(tx, users))).await?)
     }
 
-    async fn keys_below(&self, id: KeyId, at: Timestamp) -> PortResult<Vec<KeyId>> {
+    async fn keys_below(&self, id: KeyId, at: Timestamp) -> PortResult<Vec<(KeyId, UserId)>> {
         Ok(self.read_all((id, at), |tx, (id, at)| Box::pin(keys::below(tx, *id, *at))).await?)
     }
 

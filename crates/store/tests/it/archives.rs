@@ -95,7 +95,7 @@ async fn govern(store: &dyn Store, scope: TenantScope, seed: u64, ids: &SeededId
     let source = LessonSource { task_id: None, step_id: None, by: format!("user:{user}") };
     let teaching = Teaching::TrustedSender { address: "ada@example.com".to_owned() };
     let before = Lesson::suggested(LessonId::from_uuid(ids.next()), teaching, source, work::NOW);
-    store.add_lesson(scope, &before, work::event("lesson.add")).await.unwrap();
+    store.add_lesson(scope, &before, false, work::event("lesson.add")).await.unwrap();
     let after = before.clone().after(LessonAct::Accept, "user:1", 1, work::NOW).unwrap();
     store.change_lesson(scope, &LessonChange { before, after }, work::event("lesson.accept")).await.unwrap();
 }

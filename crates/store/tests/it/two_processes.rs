@@ -198,7 +198,7 @@ async fn what_one_process_says_of_agents_prompts_and_wishes_is_heard_by_the_othe
     let source = LessonSource { task_id: None, step_id: None, by: "user:1".to_owned() };
     let teaching = Teaching::TrustedSender { address: "ada@example.com".to_owned() };
     let before = Lesson::suggested(LessonId::from_uuid(ids.next()), teaching, source, work::NOW);
-    one.add_lesson(home, &before, event("lesson.add")).await.unwrap();
+    one.add_lesson(home, &before, false, event("lesson.add")).await.unwrap();
     let after = before.clone().after(LessonAct::Accept, "user:1", 1, work::NOW).unwrap();
     let change = LessonChange { before, after };
     let accepted = one.change_lesson(home, &change, event("lesson.accept"));

@@ -118,7 +118,9 @@ pub async fn a_key_falls_with_every_key_that_it_was_made_with(h: Harness) {
     }
     let at = w.now();
     let fall_with = async |id: KeyId, at: Timestamp| {
-        let mut below = w.store().keys_below(id, at).await.unwrap();
+        let below = w.store().keys_below(id, at).await.unwrap();
+        assert!(below.iter().all(|(_, user)| [home.user, other.user].contains(user)), "{below:?}");
+        let mut below: Vec<KeyId> = below.into_iter().map(|(key, _)| key).collect();
         below.sort();
         below
     };
@@ -223,6 +225,9 @@ pub async fn the_keys_and_the_names_of_platform_admins_are_known_in_every_tenant
     let narrow = kybern_core::identity::ApiKey { scopes: vec!["read".to_owned()], ..w.key(there, &[]) };
     make(&other, narrow, "narrow").await;
     make(&other, w.key(there, &[Role::Admin]), "admin").await;
+    // A scope that stands for all of them takes nothing away.
+    let wide = kybern_core::identity::ApiKey { scopes: vec!["*".to_owned()], ..w.key(there, &[]) };
+    let wide = make(&other, wide, "wide").await;
     let ends = kybern_core::identity::ApiKey { expires_at: Some(w.now().plus(HOUR)), ..w.key(there, &[]) };
     let ends = make(&other, ends, "ends").await;
     let open = async |at: Timestamp| {
@@ -234,10 +239,10 @@ pub async fn the_keys_and_the_names_of_platform_admins_are_known_in_every_tenant
         ids.sort();
         ids
     };
-    assert_eq!(open(w.now()).await, sorted(vec![first, second, ends]));
-    assert_eq!(open(w.now().plus(HOUR)).await, sorted(vec![first, second]));
+    assert_eq!(open(w.now()).await, sorted(vec![first, second, wide, ends]));
+    assert_eq!(open(w.now().plus(HOUR)).await, sorted(vec![first, second, wide]));
     w.store().revoke_key(home.scope, first, w.now(), w.event("key.revoke")).await.unwrap();
-    assert_eq!(open(w.now()).await, [ends], "the second fell with the first");
+    assert_eq!(open(w.now()).await, sorted(vec![wide, ends]), "the second fell with the first");
     w.store().set_roles(other.scope, there, &[Role::Admin], w.event("user.set_roles")).await.unwrap();
     assert!(open(w.now()).await.is_empty());
 }

@@ -34,7 +34,7 @@ fn lesson(w: &World, teaching: Teaching, task: Option<TaskId>) -> Lesson {
 /// Adds a lesson that somebody wrote down.
 async fn added(w: &World, home: &Home, teaching: Teaching) -> Lesson {
     let new = lesson(w, teaching, None);
-    assert_eq!(w.store().add_lesson(home.scope, &new, w.event("lesson.add")).await.unwrap(), None);
+    assert_eq!(w.store().add_lesson(home.scope, &new, false, w.event("lesson.add")).await.unwrap(), None);
     new
 }
 
@@ -87,7 +87,8 @@ pub async fn the_same_is_not_learned_twice(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let task = Some(TaskId::from_uuid(w.id()));
     let first = added(&w, &home, sender("ada@example.com")).await;
-    let add = async |new: &Lesson| w.store().add_lesson(home.scope, new, w.event("lesson.suggest")).await.unwrap();
+    let add =
+        async |new: &Lesson| w.store().add_lesson(home.scope, new, false, w.event("lesson.suggest")).await.unwrap();
     for source in [None, task] {
         assert_eq!(add(&lesson(&w, sender("ada@example.com"), source)).await, Some(first.clone()));
     }
@@ -129,7 +130,7 @@ pub async fn a_tenant_has_so_many_lessons(h: FullHarness) {
         added(&w, &home, sender(&format!("a{n}@example.com"))).await;
     }
     let more = lesson(&w, sender("b@example.com"), None);
-    let refused = w.store().add_lesson(home.scope, &more, w.event("lesson.add")).await;
+    let refused = w.store().add_lesson(home.scope, &more, false, w.event("lesson.add")).await;
     assert_eq!(code(refused), ErrorCode::Unprocessable);
     assert_eq!(w.store().lesson(home.scope, more.id).await.unwrap(), None);
 }
@@ -154,8 +155,12 @@ async fn dismissed(w: &World, home: &Home, count: usize) -> Vec<Lesson> {
 pub async fn the_oldest_that_nobody_wanted_makes_room_although_none_was_ever_accepted(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let dismissed = dismissed(&w, &home, usize::try_from(MAX_KEPT).unwrap()).await;
-    added(&w, &home, sender("b@example.com")).await;
     let is_there = async |lesson: &Lesson| w.store().lesson(home.scope, lesson.id).await.unwrap().is_some();
+    // Of a tenant on hold nothing goes.
+    let more = lesson(&w, sender("b@example.com"), None);
+    let refused = w.store().add_lesson(home.scope, &more, true, w.event("lesson.add")).await;
+    assert!(code(refused) == ErrorCode::Unprocessable && is_there(&dismissed[0]).await && !is_there(&more).await);
+    added(&w, &home, sender("b@example.com")).await;
     assert!(!is_there(&dismissed[0]).await && is_there(&dismissed[1]).await);
 }
 

@@ -241,7 +241,7 @@ async fn accepted(w: &World, home: &Home, text: &str) -> LessonId {
     let teaching = Teaching::IntentExample { intent: "cars.sell".to_owned(), text: text.to_owned() };
     let source = LessonSource { task_id: None, step_id: None, by: "user:7".to_owned() };
     let before = Lesson::suggested(LessonId::from_uuid(w.id()), teaching, source, w.now());
-    w.store().add_lesson(home.scope, &before, w.event("lesson.add")).await.unwrap();
+    w.store().add_lesson(home.scope, &before, false, w.event("lesson.add")).await.unwrap();
     let next = w.store().lessons_in_use(home.scope).await.unwrap().version() + 1;
     let after = before.clone().after(LessonAct::Accept, "user:8", next, w.now()).unwrap();
     let change = LessonChange { before: before.clone(), after };

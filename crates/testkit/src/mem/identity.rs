@@ -122,8 +122,8 @@ impl IdentityStore for MemStore {
             if !state.api_keys.contains_key(&(scope.tenant(), id)) {
                 return Err(Error::not_found("key", id));
             }
-            let elsewhere: Vec<(TenantId, KeyId)> = match state.stands(id) {
-                true => state.below(id, at).into_iter().filter(|(tenant, _)| *tenant != scope.tenant()).collect(),
+            let elsewhere: Vec<(TenantId, KeyId, UserId)> = match state.stands(id) {
+                true => state.below(id, at).into_iter().filter(|(tenant, ..)| *tenant != scope.tenant()).collect(),
                 false => Vec::new(),
             };
             let (mut line, mut changed) = (vec![id], false);
@@ -140,7 +140,7 @@ impl IdentityStore for MemStore {
             }
             if changed {
                 state.append_audit(scope.tenant(), at, audit);
-                for (tenant, key) in elsewhere {
+                for (tenant, key, _) in elsewhere {
                     let detail = json!({"fellWithItsMaker": true});
                     state.append_audit(tenant, at, AuditEvent::by_executor("key.revoke", format!("key:{key}"), detail));
                 }
@@ -157,8 +157,8 @@ impl IdentityStore for MemStore {
         self.run(|state| Ok(state.stands(id)))
     }
 
-    async fn keys_below(&self, id: KeyId, at: Timestamp) -> Result<Vec<KeyId>> {
-        self.run(|state| Ok(state.below(id, at).into_iter().map(|(_, key)| key).collect()))
+    async fn keys_below(&self, id: KeyId, at: Timestamp) -> Result<Vec<(KeyId, UserId)>> {
+        self.run(|state| Ok(state.below(id, at).into_iter().map(|(_, key, user)| (key, user)).collect()))
     }
 
     async fn platform_keys(&self, at: Timestamp) -> Result<Vec<KeyId>> {
@@ -242,8 +242,8 @@ impl MemState {
         })
     }
 
-    /// The keys that were made with one, with those, and so on, and work at that time, with their tenants.
-    fn below(&self, id: KeyId, at: Timestamp) -> Vec<(TenantId, KeyId)> {
+    /// The keys that were made with one, with those, and so on, and work at that time, with their tenants and users.
+    fn below(&self, id: KeyId, at: Timestamp) -> Vec<(TenantId, KeyId, UserId)> {
         let (mut line, mut below) = (vec![id], Vec::new());
         while let Some(maker) = line.pop() {
             let all = self.api_keys.iter().map(|((tenant, _), (key, _))| (tenant, key));
@@ -251,7 +251,7 @@ impl MemState {
             for (tenant, key) in made {
                 line.push(key.id);
                 if key.expires_at.is_none_or(|end| end > at) {
-                    below.push((*tenant, key.id));
+                    below.push((*tenant, key.id, key.user_id));
                 }
             }
         }

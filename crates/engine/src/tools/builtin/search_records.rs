@@ -38,7 +38,7 @@ pub(super) fn tool() -> StatelessTool {
             },
             "required": ["name", "value"],
             "additionalProperties": false,
-            "description": "An identifier of the kind, such as a DOT number, and its exact value.",
+            "description": "An identifier of the kind, such as the number it is registered under, and its exact value.",
         },
         "limit": {"type": "integer", "minimum": 1, "maximum": 50, "description": "Records, 20 when left out."},
         "after": {

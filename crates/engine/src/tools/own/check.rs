@@ -77,7 +77,7 @@ fn check_url(text: &str) -> Result<(), String> {
         return Err("url names its host and port without an expression, and then a /".to_owned());
     }
     if authority.contains('@') {
-        return Err("url holds credentials: put them into auth or into a header".to_owned());
+        return Err("url names a user in front of its host: leave that out, and use auth or a header".to_owned());
     }
     if literal.contains('#') {
         return Err("url has no fragment: what stands behind # is never sent".to_owned());
@@ -109,6 +109,7 @@ fn without_expressions(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kybern_core::policy::redact::redact_text;
     use serde_json::json;
 
     use super::*;
@@ -165,6 +166,7 @@ mod tests {
         ] {
             let found = of_url(url);
             assert_eq!(found.iter().map(|fault| fault.path.as_str()).collect::<Vec<_>>(), ["/http/url"], "{url}");
+            assert_eq!(redact_text(&found[0].message), found[0].message, "it arrives as it is written");
         }
     }
 

@@ -17,7 +17,9 @@ impl Judge<'_> {
             StepStatus::Failed => around,
             StepStatus::Skipped => Around::Maybe,
         };
+        let refused = self.refused.len();
         let lists = self.inside(id, step, seen, inner);
+        let is_tolerated = step.tolerated && self.refused.len() == refused;
         let stopped = lists.iter().any(|list| list.stops);
         let lasts: Vec<Value> = lists.into_iter().map(|list| list.data.unwrap_or_default()).collect();
         let data = match &step.kind {
@@ -30,7 +32,7 @@ impl Judge<'_> {
             StepStatus::Completed => !stopped && !too_deep,
             StepStatus::Failed => stopped || too_deep,
             // What is tolerated and was cut short before it failed inside goes on when the task is tried again.
-            StepStatus::Skipped => around != Around::Calm && (!stopped || step.tolerated),
+            StepStatus::Skipped => around != Around::Calm && (!stopped || is_tolerated),
         };
         if !legal {
             let what = format!("stopped inside: {stopped}, too deep: {too_deep}, around: {around:?}");
