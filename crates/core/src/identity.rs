@@ -75,6 +75,26 @@ pub struct ApiKey {
     pub made_by_user_id: Option<UserId>,
 }
 
+impl ApiKey {
+    /// How every key begins.
+    pub const BEGINS: &str = "kyb_";
+    /// Characters that one has at least.
+    pub const MIN_CHARS: usize = 32;
+
+    /// What keeps a text from being a key, as what is said of it; `None` when nothing does.
+    #[must_use]
+    pub fn fault_of(text: &str) -> Option<String> {
+        if !text.starts_with(Self::BEGINS) {
+            return Some(format!("does not begin with {}", Self::BEGINS));
+        }
+        if !text.chars().all(|c| c.is_ascii_graphic()) {
+            return Some("has a character other than letters, digits and signs of ASCII".to_owned());
+        }
+        // One byte each, by now.
+        (text.len() < Self::MIN_CHARS).then(|| format!("has fewer than {} characters", Self::MIN_CHARS))
+    }
+}
+
 /// Who made whose accounts and keys. Whoever makes an account or a key for somebody can act as them, so where two
 /// persons are asked for, they count as one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -172,6 +192,21 @@ mod tests {
     /// Who was made by whom.
     fn makers(pairs: &[(u8, u8)]) -> AccountMakers {
         pairs.iter().map(|(made, maker)| (id(*made), id(*maker))).collect()
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_key_is_one_thing() {
+        let long = "k".repeat(28);
+        for (text, fault) in [
+            (format!("kyb_{long}"), None),
+            (format!("key_{long}"), Some("does not begin with kyb_")),
+            (format!("kyb_{}", &long[1..]), Some("has fewer than 32 characters")),
+            // 32 bytes, and fewer characters.
+            (format!("kyb_{}é", &long[2..]), Some("has a character other than letters, digits and signs of ASCII")),
+            (format!("kyb_{long} "), Some("has a character other than letters, digits and signs of ASCII")),
+        ] {
+            assert_eq!(ApiKey::fault_of(&text).as_deref(), fault, "{text}");
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ use kybern_core::identity::Tenant;
 use kybern_engine::readiness::{Check, PartState};
 use serde::Serialize;
 
+use self::database::DatabaseContents;
 use self::server::AskedServer;
 use crate::cli::Exit;
 use crate::config::database::DatabaseUrl;
@@ -205,25 +206,27 @@ async fn looked(config: &Config, place: server::ServerArgs, api_key: Option<Secr
 
 /// What is found of the database, its tenants where they are known, and whether the server that was asked has another one.
 async fn beside(config: &Config, server: Option<&AskedServer>) -> (Vec<Finding>, Option<Vec<Tenant>>, bool) {
+    let other = || (vec![database::unseen()], None, true);
     let Some(server) = server else {
-        let (found, tenants) = database::database(config, false).await;
-        return (found, tenants, false);
+        let (found, contents) = database::database(config, false).await;
+        return (found, contents.tenants(), false);
     };
     if server.has_other_file(config) {
-        return (vec![database::unseen()], None, true);
+        return other();
     }
-    let (mut found, ours) = database::database(config, true).await;
+    let (mut found, contents) = database::database(config, true).await;
     let theirs = server.tenants().await;
     if let DatabaseUrl::Postgres(_) = &config.database.url {
-        match (&ours, &theirs) {
-            (Some(ours), Some(theirs)) if !database::is_one(ours, theirs) => {
-                return (vec![database::unseen()], None, true);
-            }
-            (Some(_), Some(_)) => {}
-            (None, _) | (_, None) => found.push(server.unproven()),
+        match (&contents, &theirs) {
+            // That of a server that answers has a schema.
+            (DatabaseContents::Empty, _) => return other(),
+            (DatabaseContents::Read(ours), Ok(theirs)) if !database::is_one(ours, theirs) => return other(),
+            (DatabaseContents::Read(_), Err(refused)) => found.push(server.untold(refused)),
+            (DatabaseContents::Unread, _) => found.push(server.unproven()),
+            (DatabaseContents::Read(_), Ok(_)) | (DatabaseContents::Unusable, _) => {}
         }
     }
-    (found, ours.or(theirs), false)
+    (found, contents.tenants().or(theirs.ok()), false)
 }
 
 /// The names and slugs of tenants.

@@ -257,6 +257,8 @@ fn connections(config: &Config) -> anyhow::Result<Connections> {
         idle_timeout: server.idle_timeout_ms.as_duration(),
         max: server.max_connections.min(room),
         max_by_address: server.max_connections_per_address,
+        // As long as running steps get, whose answers requests wait for.
+        shutdown_grace: server.shutdown_grace_ms.as_duration(),
         proxies: proxies(config)?,
     })
 }
@@ -281,12 +283,13 @@ pub(crate) fn spawn(parts: &TaskTracker, part: impl Future<Output = ()> + Send +
 }
 
 impl RunningServer {
-    /// Takes no more work, lets running steps finish for the grace time, and gives leases back.
+    /// Takes no more work, lets running steps and open requests finish for the grace time, and gives leases back.
     pub(crate) async fn stop(self) {
         self.stop.cancel();
         self.engine.drain(self.grace).await;
         self.parts.close();
-        // Long waits at the edge end with the token; whatever does not is cut off with the process.
+        // Requests have had the same time meanwhile. What else runs ends with the token; whatever does not is cut off
+        // with the process.
         drop(tokio::time::timeout(self.grace.as_duration(), self.parts.wait()).await);
         // Calls that ended meanwhile have settled into a queue whose loop is over.
         self.engine.flush_ledger().await;
@@ -342,5 +345,18 @@ async fn wait_for_signal(stop: &CancellationToken) -> anyhow::Result<&'static st
         _ = terminate.recv() => Ok("SIGTERM"),
         interrupted = tokio::signal::ctrl_c() => interrupted.map(|()| "interrupted").map_err(Into::into),
         () = stop.cancelled() => Ok("the listener failed"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_requests_get_the_grace_time_of_running_steps() {
+        let mut config = Config::default();
+        assert_eq!(connections(&config).unwrap().shutdown_grace, Connections::default().shutdown_grace);
+        config.server.shutdown_grace_ms = Millis(45_000);
+        assert_eq!(connections(&config).unwrap().shutdown_grace, Millis(45_000).as_duration());
     }
 }

@@ -104,24 +104,63 @@ pub(crate) async fn open_store(config: &Config, opening: OpenOptions) -> anyhow:
     let makes_key = config.security.master_key.is_none() && !file.exists();
     if makes_key {
         opening::look(&config.database.url)?;
-        if let DatabaseUrl::Sqlite(path) = &config.database.url
-            && !opening.adopt
-            && has_content(path)
-        {
-            return Err(key_is_missing(&path.display().to_string(), &file));
+        if !opening.adopt {
+            expect_no_key(config, &file).await?;
         }
     }
     let opened = open_with(config, Arc::new(master_key(config)?), opening).await;
     if let Err(error) = &opened
         && makes_key
+        && !is_under_its_key(config).await
     {
-        // Nothing was made under this key, and it must not be taken for the database's own the next time.
+        // It must not be taken for the database's own the next time.
         drop(std::fs::remove_file(&file));
-        if error.chain().any(|cause| matches!(cause.downcast_ref(), Some(StoreError::OtherKey))) {
+        if is_other_key(error) {
             return Err(key_is_missing(&config.database.url.to_string(), &file));
         }
     }
     opened
+}
+
+/// Refuses a database that has a master key: none is made for it, nor for one that cannot be looked at.
+async fn expect_no_key(config: &Config, file: &Path) -> anyhow::Result<()> {
+    let is_missing = match &config.database.url {
+        DatabaseUrl::Sqlite(path) => has_content(path),
+        // Nothing was made under a key that nobody has.
+        DatabaseUrl::Postgres(_) => match holds_nothing(config, MasterKey::from_bytes(&[0; 32])).await {
+            Ok(_) => false,
+            Err(StoreError::OtherKey) => true,
+            Err(error) => return Err(error.into()),
+        },
+    };
+    if is_missing { Err(key_is_missing(&config.database.url.to_string(), file)) } else { Ok(()) }
+}
+
+/// Whether a database that could not be opened may hold what was made under its master key: the schema, and with it the
+/// proof of the key, is committed before everything else that an opening needs.
+async fn is_under_its_key(config: &Config) -> bool {
+    let Ok(key) = known_master_key(config) else { return false };
+    !matches!(holds_nothing(config, key).await, Ok(true) | Err(StoreError::OtherKey))
+}
+
+/// Whether there is nothing in a database.
+///
+/// # Errors
+/// [`StoreError::OtherKey`] when it was made under another key; or when it cannot be looked at.
+async fn holds_nothing(config: &Config, key: MasterKey) -> Result<bool, StoreError> {
+    let keys: Arc<dyn Keys> = Arc::new(key);
+    match &config.database.url {
+        DatabaseUrl::Sqlite(path) if !has_content(path) => Ok(true),
+        DatabaseUrl::Sqlite(path) => {
+            let state = SqliteStore::look(path, 0, keys, Arc::new(SystemClock)).await?;
+            Ok(matches!(state, DatabaseState::Empty))
+        }
+        DatabaseUrl::Postgres(url) => PostgresStore::is_empty(url.expose(), keys.as_ref()).await,
+    }
+}
+
+fn is_other_key(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| matches!(cause.downcast_ref(), Some(StoreError::OtherKey)))
 }
 
 /// Whether a SQLite file holds anything. Without a master key a start makes no other one for it.

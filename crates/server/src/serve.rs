@@ -17,8 +17,6 @@ use self::connection::EdgeState;
 use self::places::NoPlace;
 use crate::peer::TrustedProxies;
 
-/// How long open connections may take to finish once the server shuts down.
-const GRACE: Duration = Duration::from_secs(20);
 /// How long nobody is taken in after the system had no room for another connection.
 const NO_ROOM: Duration = Duration::from_secs(1);
 
@@ -33,25 +31,28 @@ pub struct Connections {
     pub max: usize,
     /// The most of one address that is no trusted proxy.
     pub max_by_address: usize,
+    /// How long requests that have begun may take once the server shuts down.
+    pub shutdown_grace: Duration,
     /// Who speaks for others.
     pub proxies: TrustedProxies,
 }
 
 impl Default for Connections {
-    /// 15 s for a head, 75 s between requests, 10,000 connections, 1,000 of one address.
+    /// 15 s for a head, 75 s between requests, 10,000 connections, 1,000 of one address, 10 s to shut down.
     fn default() -> Self {
         Self {
             header_timeout: Duration::from_secs(15),
             idle_timeout: Duration::from_secs(75),
             max: 10_000,
             max_by_address: 1_000,
+            shutdown_grace: Duration::from_secs(10),
             proxies: TrustedProxies::default(),
         }
     }
 }
 
 /// Serves until `shutdown` is cancelled: then no new connection is taken, requests that have begun are answered
-/// within 20 seconds, and event streams end.
+/// within [`Connections::shutdown_grace`] or closed, and event streams end.
 ///
 /// # Errors
 /// When the listener fails.
@@ -92,7 +93,7 @@ pub async fn serve(
     }
     drop(listener);
     open.close();
-    if tokio::time::timeout(GRACE, open.wait()).await.is_err() {
+    if tokio::time::timeout(connections.shutdown_grace, open.wait()).await.is_err() {
         tracing::warn!("some connections were still open at the end of the grace time and are closed");
         edge.abandon.cancel();
     }
@@ -141,6 +142,8 @@ mod tests {
         let mut caller = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (begun, shutdown) = (Arc::new(Notify::new()), CancellationToken::new());
         let (begins, stop) = (Arc::clone(&begun), shutdown.clone());
+        let grace = Duration::from_secs(3);
+        let connections = Connections { shutdown_grace: grace, ..Connections::default() };
         let never = move || {
             begins.notify_one();
             std::future::pending::<()>()
@@ -151,11 +154,11 @@ mod tests {
             // From here on nothing moves but the clock.
             tokio::time::pause();
             stop.cancel();
-            drop(tokio::time::timeout(GRACE * 2, std::future::pending::<()>()).await);
+            drop(tokio::time::timeout(grace + Duration::from_secs(1), std::future::pending::<()>()).await);
         };
         let router = Router::new().route("/", get(never));
         tokio::select! {
-            served = serve(listener, router, Connections::default(), shutdown) => served.unwrap(),
+            served = serve(listener, router, connections, shutdown) => served.unwrap(),
             () = stopping => panic!("the server waits for an answer that never comes"),
         }
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use kybern_core::identity::Tenant;
 use kybern_core::ports::{Clock, Keys, UnreadableRow};
+use sqlx::postgres::PgConnectOptions;
 
 use crate::db::{Conn, StoreShared, Tx, postgres, sqlite};
 use crate::error::{Result, StoreError};
@@ -85,6 +86,14 @@ fn seen(
 }
 
 impl SqlStore<Postgres> {
+    /// Whether a database has no schema yet. Nothing but the rights of the role in the URL is needed.
+    ///
+    /// # Errors
+    /// When a newer program wrote it, when it was made under another master key, or when it cannot be reached.
+    pub async fn is_empty(url: &str, keys: &dyn Keys) -> Result<bool> {
+        Ok(schema(&postgres::options_of(url)?, keys).await? == Schema::Empty)
+    }
+
     /// Looks at a database; up to `most` unreadable rows of each table are named.
     ///
     /// # Errors
@@ -97,10 +106,7 @@ impl SqlStore<Postgres> {
         clock: Arc<dyn Clock>,
     ) -> Result<DatabaseState> {
         let connect = postgres::options_of(url)?;
-        let mut owner = postgres::connect_as_owner(&connect).await?;
-        let schema = migrate::seen_postgres(&mut owner, &KeyProof::of(keys.as_ref(), false)).await?;
-        sqlx::Connection::close(owner).await?;
-        match schema {
+        match schema(&connect, keys.as_ref()).await? {
             Schema::Empty => return Ok(DatabaseState::Empty),
             Schema::Older { migrations } => return Ok(DatabaseState::Older { migrations }),
             Schema::Present => {}
@@ -109,6 +115,14 @@ impl SqlStore<Postgres> {
         let store = Self::over(postgres::Server::open(connect, &options, &shared).await?, shared);
         store.read_all(most, |tx, most| Box::pin(contents(tx, *most))).await.map(DatabaseState::Present)
     }
+}
+
+/// How far a database is that was made under these keys, or is to be.
+async fn schema(connect: &PgConnectOptions, keys: &dyn Keys) -> Result<Schema> {
+    let mut owner = postgres::connect_as_owner(connect).await?;
+    let schema = migrate::seen_postgres(&mut owner, &KeyProof::of(keys, false)).await?;
+    sqlx::Connection::close(owner).await?;
+    Ok(schema)
 }
 
 async fn contents(tx: &mut Tx, most: usize) -> Result<DatabaseContents> {

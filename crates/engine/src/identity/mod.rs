@@ -10,7 +10,7 @@ use kybern_core::actor::{Actor, Principal, Right, Role};
 use kybern_core::audit::{self, AuditEvent};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{KeyId, TenantId, UserId, WebhookId};
-use kybern_core::identity::{OutboundWebhook, Tenant, User};
+use kybern_core::identity::{ApiKey, OutboundWebhook, Tenant, User};
 use kybern_core::policy::place::{host_of, is_http};
 use kybern_core::ports::{AuditStore, Clock, HttpClient, IdSource, IdentityStore, Keys, PermissionStore};
 use kybern_core::tenant::TenantScope;
@@ -23,8 +23,6 @@ pub use permission::PermissionsView;
 use crate::command::{id_for, once};
 use crate::tools::ToolCatalogue;
 
-/// Characters that an API key must have.
-const MIN_KEY: usize = 32;
 /// Characters of the address of a completion webhook.
 pub const MAX_WEBHOOK_URL: usize = 2_000;
 /// Events to which a completion webhook can subscribe.
@@ -235,11 +233,10 @@ fn grantable(actor: &Actor, roles: &[Role]) -> Result<()> {
 }
 
 fn well_formed(key: &str) -> Result<()> {
-    if key.starts_with("kyb_") && key.len() >= MIN_KEY && key.chars().all(|c| c.is_ascii_graphic()) {
-        return Ok(());
+    match ApiKey::fault_of(key) {
+        None => Ok(()),
+        Some(fault) => Err(Error::new(ErrorCode::Validation, format!("the API key {fault}"))),
     }
-    let message = format!("an API key begins with kyb_ and has at least {MIN_KEY} printable characters");
-    Err(Error::new(ErrorCode::Validation, message))
 }
 
 fn one_line(path: &str, text: &str, most: usize) -> Result<String> {

@@ -8,7 +8,7 @@ use super::list::{List, Page};
 use super::task::matter;
 use super::{Context, Exit, Format, input};
 use crate::client::{Client, PostedBody};
-use crate::output::{Cell, Failure, field, in_full, kybern, render_waits};
+use crate::output::{Cell, Failure, UNREADABLE, field, in_full, kybern, render_waits, unreadable};
 
 /// `kybern approval …`
 #[derive(Subcommand, Debug)]
@@ -93,12 +93,13 @@ pub(super) async fn run(command: ApprovalCommand, context: &mut Context) -> Resu
 
 fn row(approval: &Value) -> [Cell; 5] {
     let tool = field(approval, "toolName");
+    let is_unreadable = !unreadable(approval).is_empty();
     [
         field(approval, "id").into(),
-        field(approval, "status").into(),
+        format!("{}{}", field(approval, "status"), if is_unreadable { UNREADABLE } else { "" }).into(),
         if tool.is_empty() { field(approval, "kind") } else { tool }.into(),
         Cell::fitting(field(approval, "subject"), 40),
-        Cell::fitting(why(approval), 60),
+        Cell::fitting(if is_unreadable { unreadable(approval) } else { why(approval) }, 60),
     ]
 }
 

@@ -1,5 +1,6 @@
 //! `kybern chat`: a conversation with an agent. The answer is shown as it is written, with the calls that are made for
-//! it; a call that needs a yes is asked about here; Ctrl-C cancels the turn, and pressed again leaves.
+//! it; a call that needs a yes is asked about here, a form is shown with the commands that answer it; Ctrl-C cancels the
+//! turn, and pressed again leaves.
 
 use std::io::BufRead as _;
 
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 use super::approval::decisions;
 use super::{Context, Exit, Format};
 use crate::client::{Client, Event, Events, PostedBody};
-use crate::output::{Failure, Paint, Screen, clean, field, in_full};
+use crate::output::{Failure, Paint, Screen, clean, field, in_full, kybern, render_waits};
 
 /// `kybern chat [MESSAGE]`
 #[derive(Args, Debug)]
@@ -171,11 +172,19 @@ impl ChatSession<'_> {
     /// A call needs a yes: whoever sits here is asked, anybody else decides elsewhere.
     async fn asked(&self, event: &Event, seen: &mut TurnProgress, screen: &mut Screen) -> Result<(), Failure> {
         let id = field(&event.data, "approvalId");
+        let is_form = field(&event.data, "kind") != "confirmation";
         if self.json || !screen.is_interactive() {
-            if !self.json {
-                screen.line(format!("decide: {}", decisions(id)));
+            match (self.json, is_form) {
+                (true, _) => {}
+                (false, true) => self.form(&id, seen, screen).await?,
+                (false, false) => screen.line(format!("decide: {}", decisions(id))),
             }
             seen.exit = Some(Exit::Review);
+            return Ok(());
+        }
+        if is_form {
+            self.form(&id, seen, screen).await?;
+            screen.line("it is answered by one of these commands, from another terminal; the turn goes on here then");
             return Ok(());
         }
         screen.text("allow it? [y/N, or why not] ");
@@ -196,6 +205,14 @@ impl ChatSession<'_> {
             note => json!({"decision": "deny", "note": note}),
         };
         self.client.post(&format!("/api/approvals/{id}"), PostedBody::Json(&body), None).await?;
+        Ok(())
+    }
+
+    /// Shows what a question asks that a mere yes does not answer, such as a form, and the commands that answer it.
+    async fn form(&self, id: &str, seen: &TurnProgress, screen: &mut Screen) -> Result<(), Failure> {
+        let task = self.client.get(&format!("/api/tasks/{}", seen.task), &[]).await?.value;
+        let waits = render_waits(&task, screen.paint());
+        screen.line(waits.unwrap_or_else(|| format!("see what is asked: {} approval show {id}", kybern())));
         Ok(())
     }
 }
@@ -259,5 +276,8 @@ fn aside(seen: &mut TurnProgress, screen: &mut Screen, line: String) {
 fn asks(data: &Value, paint: Paint) -> String {
     let (tool, reason) = (field(data, "toolName"), field(data, "reason"));
     let input = in_full(&data["input"], "    ");
-    format!("{} {tool} needs a yes: {reason}\n{input}", paint.wait("?"))
+    match field(data, "kind").as_str() {
+        "confirmation" => format!("{} {tool} needs a yes: {reason}\n{input}", paint.wait("?")),
+        _form => format!("{} a person is asked: {reason}", paint.wait("?")),
+    }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::list::{CELL, List, Page};
 use super::{Context, Exit};
 use crate::client::PostedBody;
-use crate::output::{Cell, Failure, field, kybern, short, unreadable};
+use crate::output::{Cell, Failure, UNREADABLE, field, kybern, short, unreadable};
 
 /// `kybern outbox …`
 #[derive(Subcommand, Debug)]
@@ -27,12 +27,15 @@ pub(super) enum OutboxCommand {
     },
 }
 
-/// A message in the list. One that cannot be read keeps its status, and yet is not sent.
+/// A message in the list. One that cannot be read keeps its status; while it cannot be read it is not sent.
 fn row(message: &Value) -> [Cell; 7] {
-    let (status, error) = match unreadable(message) {
-        problem if problem.is_empty() => (field(message, "status"), field(message, "error")),
-        problem => (format!("{}, unreadable", field(message, "status")), problem),
-    };
+    let (mut status, mut error) = (field(message, "status"), field(message, "error"));
+    let problem = unreadable(message);
+    if !problem.is_empty() {
+        status.push_str(UNREADABLE);
+        // Why a delivery failed is worth as much as why the message cannot be read.
+        error = if error.is_empty() { problem } else { format!("{error}; {problem}") };
+    }
     [
         field(message, "id").into(),
         status.into(),

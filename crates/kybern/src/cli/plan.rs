@@ -164,15 +164,15 @@ async fn import(files: &[PathBuf], context: &mut Context) -> Result<Exit, Failur
             Err(failure) => unread.push(failure),
         }
     }
-    let last = if plans.is_empty() { unread.pop() } else { None };
     let paint = context.screen().paint();
     let mut exit = Exit::Done;
-    for failure in unread {
+    for failure in &unread {
         exit = Exit::Failed;
-        context.screen().line(format!("{} {failure}", paint.bad("✗")));
+        context.screen().line(format!("{} {}", paint.bad("✗"), failure.in_one_line()));
     }
-    if let Some(failure) = last {
-        return Err(failure);
+    if plans.is_empty() && !unread.is_empty() {
+        // What was read of any file, however wrong, shows that something was there.
+        return Ok(if unread.iter().all(Failure::is_usage) { Exit::Usage } else { exit });
     }
     let client = context.connect().await?;
     for plan in plans {

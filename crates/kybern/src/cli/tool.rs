@@ -113,7 +113,7 @@ async fn call(name: &str, arguments: &Value, format: Format, context: &mut Conte
     }
     let approval = field(answer, "approvalId");
     if !approval.is_empty() {
-        screen.line(format!("it waits for a person's yes: {kybern} approval show {approval}", kybern = kybern()));
+        screen.line(format!("it waits for a person: {kybern} approval show {approval}", kybern = kybern()));
     }
     Ok(exit)
 }

@@ -13,8 +13,10 @@ const PREFIX: &str = "KYBERN_";
 /// Variables that begin so and are no settings.
 const OTHERS: &[&str] = &["KYBERN_URL", "KYBERN_API_KEY", ADMIN_KEY, MASTER_KEY];
 
-/// How variables of the project's own tests and tools begin, which the server does not read.
-const OF_THE_TOOLS: &[&str] = &["KYBERN_TEST_", "KYBERN_FUZZ_", "KYBERN_SIM_", "KYBERN_CACHE", "KYBERN_UPDATE_OPENAPI"];
+/// Variables of the project's own tests and tools, which the server does not read.
+const OF_THE_TOOLS: &[&str] = &["KYBERN_CACHE", "KYBERN_UPDATE_OPENAPI"];
+/// How others of them begin.
+const BEGIN_THE_TOOLS: &[&str] = &["KYBERN_TEST_", "KYBERN_FUZZ_", "KYBERN_SIM_"];
 
 /// Environment variables as they were at the start.
 #[derive(Clone, Default)]
@@ -66,8 +68,8 @@ impl Environment {
     pub(super) fn refuse_unknown(&self, named: &[&str], faults: &mut Faults) {
         for name in self.0.keys().filter(|name| name.starts_with(PREFIX)) {
             let begins = |tool: &&str| name.starts_with(*tool);
-            let known = OTHERS.contains(&name.as_str()) || named.contains(&name.as_str());
-            if known || name[PREFIX.len()..].contains("__") || OF_THE_TOOLS.iter().any(begins) {
+            let known = [OTHERS, OF_THE_TOOLS, named].iter().any(|names| names.contains(&name.as_str()));
+            if known || name[PREFIX.len()..].contains("__") || BEGIN_THE_TOOLS.iter().any(begins) {
                 continue;
             }
             let remedy = match meant(name) {

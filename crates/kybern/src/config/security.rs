@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use kybern_adapters::keys::MasterKey;
+use kybern_core::identity::ApiKey;
 use serde::{Deserialize, Serialize};
 
 use super::environment::Environment;
@@ -13,8 +14,6 @@ use super::secret::Secret;
 pub(crate) const MASTER_KEY: &str = "KYBERN_MASTER_KEY";
 /// The environment variable that sets the admin key of the first start.
 pub(crate) const ADMIN_KEY: &str = "KYBERN_ADMIN_KEY";
-
-const MIN_ADMIN_KEY: usize = 32;
 
 /// Keys of this server.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -38,13 +37,9 @@ impl SecurityOptions {
             faults.add(Fault::variable(MASTER_KEY, "is not a key", remedy));
         }
         self.admin_key = env.get(ADMIN_KEY).map(Secret::new);
-        if let Some(key) = &self.admin_key
-            && (!key.expose().starts_with("kyb_")
-                || key.expose().chars().count() < MIN_ADMIN_KEY
-                || !key.expose().chars().all(|c| c.is_ascii_graphic()))
-        {
-            let problem = "does not begin with kyb_, has fewer than 32 characters or one that is not printable";
-            faults.add(Fault::variable(ADMIN_KEY, problem, "set a longer one, or unset it to have one made"));
+        if let Some(fault) = self.admin_key.as_ref().and_then(|key| ApiKey::fault_of(key.expose())) {
+            let remedy = "set kyb_ and at least 28 letters or digits, or unset it to have one made";
+            faults.add(Fault::variable(ADMIN_KEY, &fault, remedy));
         }
     }
 }

@@ -40,7 +40,7 @@ pub(crate) struct ServerOptions {
     pub(crate) wrong_keys_per_minute: u32,
     /// Whether `/metrics` is shown without a key.
     pub(crate) public_metrics: bool,
-    /// How long running steps may take to end at shutdown, in milliseconds.
+    /// How long running steps and open requests may take to end at shutdown, in milliseconds.
     pub(crate) shutdown_grace_ms: Millis,
 }
 

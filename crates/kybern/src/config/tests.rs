@@ -175,8 +175,11 @@ fn variables_that_are_no_settings_are_left_alone() {
     let config = load("", env).unwrap();
     assert_eq!(config.security.admin_key.unwrap().expose(), key);
     assert!(config.security.master_key.unwrap().expose().starts_with("MDEy"));
-    let (text, _) = fault("", [("KYBERN_ADMIN_KEY", "short")]);
-    assert!(text.starts_with("KYBERN_ADMIN_KEY: ") && !text.contains("short"), "{text}");
+    for (wrong, problem) in [("short", "does not begin with kyb_"), ("kyb_short", "has fewer than 32 characters")] {
+        let (text, remedy) = fault("", [("KYBERN_ADMIN_KEY", wrong)]);
+        assert_eq!(text, format!("KYBERN_ADMIN_KEY: {problem}"));
+        assert!(remedy.starts_with("set kyb_ and at least 28"), "{remedy}");
+    }
     let (text, remedy) = fault("", [("KYBERN_MASTER_KEY", "short")]);
     assert_eq!(text, "KYBERN_MASTER_KEY: is not a key");
     assert!(remedy.contains("32 bytes"), "{remedy}");
@@ -190,13 +193,16 @@ fn a_variable_that_only_looks_like_a_setting_stops_the_start() {
         ("KYBERN_WORKER_SLOT", "did you mean KYBERN_WORKER__SLOTS?"),
         ("KYBERN_ADMINKEY", "did you mean KYBERN_ADMIN_KEY?"),
         ("KYBERN_QQQ", "unset it; docs/configuration.md lists every variable"),
+        ("KYBERN_CACHED", "unset it; docs/configuration.md lists every variable"),
     ] {
         let (text, remedy) = fault("", [(wrong, "secret")]);
         assert_eq!((text, remedy.as_str()), (format!("{wrong}: is no variable of Kybern"), right));
     }
     let toml = "[webhooks.forms]\nsecret_env = \"KYBERN_FORMS\"\ntenant = \"default\"\n";
     assert!(load(toml, [("KYBERN_FORMS", "whsec_x")]).is_ok(), "settings may name variables that begin so");
-    assert!(load("", [("KYBERN_TEST_SEED", "1")]).is_ok(), "tests give the server their whole environment");
+    for of_the_tools in ["KYBERN_TEST_SEED", "KYBERN_CACHE", "KYBERN_UPDATE_OPENAPI"] {
+        assert!(load("", [(of_the_tools, "1")]).is_ok(), "tests give the server their whole environment");
+    }
 }
 
 #[test]

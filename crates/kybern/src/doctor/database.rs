@@ -1,11 +1,11 @@
 //! The database: what it is, what is in it, whether every row can be read. Looking changes nothing.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use kybern_core::id::TenantId;
 use kybern_core::identity::Tenant;
 use kybern_core::ports::UnreadableRow;
-use kybern_store::{DatabaseContents, DatabaseState, StoreError};
+use kybern_store::{DatabaseState, StoreError};
 
 use super::{Finding, PartState, finding, ways};
 use crate::config::Config;
@@ -20,30 +20,60 @@ pub(super) const ROWS: &str = "rows";
 /// Rows of each table that are named one by one.
 const MOST_ROWS: usize = 20;
 
-/// What is found of the database, and its tenants where it could be read. `running` is whether a
-/// server answers that may have it.
-pub(super) async fn database(config: &Config, running: bool) -> (Vec<Finding>, Option<Vec<Tenant>>) {
+/// What is in the database, as far as that is known.
+pub(super) enum DatabaseContents {
+    /// Nothing: it is not made yet, or has no schema.
+    Empty,
+    /// It was not looked into: an older version wrote it, or its master key is not here.
+    Unread,
+    /// It could be read, and has these tenants.
+    Read(Vec<Tenant>),
+    /// It cannot be used, as what is found says.
+    Unusable,
+}
+
+impl DatabaseContents {
+    /// Its tenants, where it could be read.
+    pub(super) fn tenants(self) -> Option<Vec<Tenant>> {
+        match self {
+            Self::Read(tenants) => Some(tenants),
+            Self::Empty | Self::Unread | Self::Unusable => None,
+        }
+    }
+
+    /// Of a database of which only this is known.
+    fn of(found: &Finding) -> Self {
+        if found.state == PartState::Broken { Self::Unusable } else { Self::Empty }
+    }
+}
+
+/// What is found of the database, and what is in it. `running` is whether a server answers that may have it.
+pub(super) async fn database(config: &Config, running: bool) -> (Vec<Finding>, DatabaseContents) {
     let url = &config.database.url;
     let mut holder = None;
     if let DatabaseUrl::Sqlite(path) = url {
         match file(path) {
             Ok(()) => holder = kybern_store::holder(path),
-            Err(found) => return (vec![found], None),
+            Err(found) => {
+                let contents = DatabaseContents::of(&found);
+                return (vec![found], contents);
+            }
         }
         if let (Some(holder), false) = (&holder, running) {
             let in_use = StoreError::InUse { path: path.clone(), holder: holder.clone() };
-            return (vec![unopened(&opening::explain(url, in_use.into()))], None);
+            return (vec![unopened(&opening::explain(url, in_use.into()))], DatabaseContents::Unusable);
         }
     }
     // The first start makes the key; looking makes none.
     if config.security.master_key.is_none() && !wiring::key_file(config).exists() {
-        return (vec![without_key(config).await], None);
+        let (found, contents) = without_key(config).await;
+        return (vec![found], contents);
     }
     match wiring::look(config, MOST_ROWS).await.map_err(|error| opening::explain(url, error)) {
-        Ok(DatabaseState::Empty) => (vec![empty(url)], None),
-        Ok(DatabaseState::Older { migrations }) => (vec![older(url, migrations)], None),
-        Ok(DatabaseState::Present(contents)) => present(url, contents, holder.as_deref()),
-        Err(error) => (vec![unopened(&error)], None),
+        Ok(DatabaseState::Empty) => (vec![empty(url)], DatabaseContents::Empty),
+        Ok(DatabaseState::Older { migrations }) => (vec![older(url, migrations)], DatabaseContents::Unread),
+        Ok(DatabaseState::Present(present)) => self::present(url, present, holder.as_deref()),
+        Err(error) => (vec![unopened(&error)], DatabaseContents::Unusable),
     }
 }
 
@@ -59,18 +89,23 @@ fn file(path: &Path) -> Result<(), Finding> {
     })
 }
 
-fn present(url: &DatabaseUrl, contents: DatabaseContents, holder: Option<&str>) -> (Vec<Finding>, Option<Vec<Tenant>>) {
-    let DatabaseContents { tasks, dead_jobs, tenants, unreadable } = contents;
+fn present(
+    url: &DatabaseUrl,
+    present: kybern_store::DatabaseContents,
+    holder: Option<&str>,
+) -> (Vec<Finding>, DatabaseContents) {
+    let kybern_store::DatabaseContents { tasks, dead_jobs, tenants, unreadable } = present;
+    let contents = DatabaseContents::Read(tenants);
     let rows = rows(unreadable.map_err(Into::into));
     if let Some(holder) = holder {
         // How its jobs are the server has said itself.
         let message = format!("{url}: in use by process {holder}, as it should be while a server runs");
-        return (vec![finding(PART, PartState::Ok, message, ""), rows], Some(tenants));
+        return (vec![finding(PART, PartState::Ok, message, ""), rows], contents);
     }
     let (tasks, dead) = (count(tasks, "task"), count(dead_jobs, "dead job"));
     let (state, remedy) =
         if dead_jobs > 0 { (PartState::Warning, super::dead_jobs()) } else { (PartState::Ok, String::new()) };
-    (vec![finding(PART, state, format!("{url}: {tasks}, {dead}"), remedy), rows], Some(tenants))
+    (vec![finding(PART, state, format!("{url}: {tasks}, {dead}"), remedy), rows], contents)
 }
 
 fn empty(url: &DatabaseUrl) -> Finding {
@@ -97,12 +132,12 @@ pub(super) fn unseen() -> Finding {
     finding(ROWS, PartState::Off, message, remedy)
 }
 
-/// Whether these are the tenants of one database, or of a copy of it: the first is made with it, at a moment of its own.
+/// Whether these are the tenants of one database, or of a copy that has the same ones: the first is made with its
+/// database, at a moment of its own.
 pub(super) fn is_one(these: &[Tenant], those: &[Tenant]) -> bool {
-    let made = |tenants: &[Tenant]| {
-        tenants.iter().find(|tenant| tenant.id == TenantId::DEFAULT).map(|tenant| tenant.created_at)
-    };
-    made(these) == made(those)
+    let made =
+        |tenants: &[Tenant]| -> BTreeSet<_> { tenants.iter().map(|tenant| (tenant.id, tenant.created_at)).collect() };
+    !these.is_empty() && made(these) == made(those)
 }
 
 /// Whether every row can be read.
@@ -126,30 +161,31 @@ fn rows(found: anyhow::Result<Vec<UnreadableRow>>) -> Finding {
 }
 
 /// A database whose master key is not here: perhaps there is nothing in it yet, perhaps the key is missing.
-async fn without_key(config: &Config) -> Finding {
+async fn without_key(config: &Config) -> (Finding, DatabaseContents) {
     let key = wiring::key_file(config).display().to_string();
     match &config.database.url {
         DatabaseUrl::Sqlite(path) if std::fs::metadata(path).is_ok_and(|found| found.len() == 0) => {
-            empty(&config.database.url)
+            (empty(&config.database.url), DatabaseContents::Empty)
         }
         DatabaseUrl::Sqlite(path) => {
             let message = format!("{} is there, and its master key {key} is not", path.display());
-            finding(PART, PartState::Broken, message, wiring::bring_key())
+            (finding(PART, PartState::Broken, message, wiring::bring_key()), DatabaseContents::Unusable)
         }
         DatabaseUrl::Postgres(url) => {
             let parsed = url::Url::parse(url.expose()).ok();
             let host = parsed.as_ref().and_then(url::Url::host_str).unwrap_or("localhost");
             let port = parsed.as_ref().and_then(url::Url::port).unwrap_or(5432);
             let mut found = ways::reachable(PART, host, port).await;
-            if found.state == PartState::Ok {
-                found.state = PartState::Off;
-                found.message.push_str(", and is not looked into: the master key is not here");
-                found.remedy = format!(
-                    "the first start makes the schema and {key}; for a database that is in use bring its key here, or \
-                     set KYBERN_MASTER_KEY"
-                );
+            if found.state != PartState::Ok {
+                return (found, DatabaseContents::Unusable);
             }
-            found
+            found.state = PartState::Off;
+            found.message.push_str(", and is not looked into: the master key is not here");
+            found.remedy = format!(
+                "the first start makes the schema and {key}; for a database that is in use bring its key here, or set \
+                 KYBERN_MASTER_KEY"
+            );
+            (found, DatabaseContents::Unread)
         }
     }
 }

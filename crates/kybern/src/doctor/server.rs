@@ -4,9 +4,9 @@ use kybern_core::identity::Tenant;
 use kybern_store::served_at;
 use serde_json::Value;
 
-use super::{CONFIGURATION, Finding, PartState, database, dead_jobs, finding, retention};
+use super::{CONFIGURATION, Finding, PartState, dead_jobs, finding, retention};
 use crate::cli::list;
-use crate::client::Client;
+use crate::client::{Client, ClientError};
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, Secret};
 use crate::output::kybern_here;
@@ -26,18 +26,38 @@ impl AskedServer {
         !served_at(path).is_some_and(|url| is_this(&url) || config.server.public_url.as_deref().is_some_and(is_this))
     }
 
-    /// Its tenants; `None` where the key may not see them.
-    pub(super) async fn tenants(&self) -> Option<Vec<Tenant>> {
-        let tenants = list::all(&self.client, "/api/admin/tenants").await.ok()?;
-        serde_json::from_value(Value::Array(tenants)).ok()
+    /// Its tenants.
+    ///
+    /// # Errors
+    /// When the key may not see them, or no answer comes.
+    pub(super) async fn tenants(&self) -> Result<Vec<Tenant>, ClientError> {
+        let tenants = list::all(&self.client, "/api/admin/tenants").await?;
+        let foreign =
+            |error: serde_json::Error| ClientError::Foreign { url: self.url.clone(), reason: error.to_string() };
+        serde_json::from_value(Value::Array(tenants)).map_err(foreign)
     }
 
-    /// That nobody knows whether its database is the one of these settings.
+    /// That nobody knows whether its database is the one of these settings, which was not looked into.
     pub(super) fn unproven(&self) -> Finding {
-        let message = format!("whether the server at {} has it is not known, and taken for granted here", self.url);
-        let remedy = "set KYBERN_API_KEY to a platform admin's key, where the master key of this database is: doctor \
-                      compares the tenants of both then; or name the server of this database with --url";
-        finding(database::PART, PartState::Off, message, remedy)
+        let why = "the database of these settings was not looked into";
+        self.taken_for_granted(why, "let doctor read this database: with its master key, in this version's schema")
+    }
+
+    /// The same, because it does not say which tenants it has.
+    pub(super) fn untold(&self, refused: &ClientError) -> Finding {
+        let why = format!("it does not list its tenants: {refused}");
+        self.taken_for_granted(&why, "set KYBERN_API_KEY to a platform admin's key of this server")
+    }
+
+    fn taken_for_granted(&self, why: &str, first: &str) -> Finding {
+        let message = format!(
+            "whether the server at {} has the database of these settings is not known, and taken for granted here: {why}",
+            self.url
+        );
+        let remedy = format!(
+            "{first}: doctor compares the tenants of both then; or name the server of this database with --url"
+        );
+        finding("server", PartState::Warning, message, remedy)
     }
 
     /// Whether it has such a part, and the part is not off.

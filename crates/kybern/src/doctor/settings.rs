@@ -1,7 +1,9 @@
 //! What only a start would find wrong in the settings.
 
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
+use nix::errno::Errno;
 use nix::unistd::{AccessFlags, access};
 
 use crate::config::{Config, ConfigError, Faults, WebhookOptions};
@@ -40,9 +42,16 @@ pub(super) fn faults(
 
 /// Whether lines can be added to a file, or it can be made. It is not opened: a pipe would wait for its reader.
 fn may_write(path: &Path) -> nix::Result<()> {
-    if path.exists() {
-        return access(path, AccessFlags::W_OK);
+    if let Ok(found) = path.metadata() {
+        return match found.file_type() {
+            kind if kind.is_dir() => Err(Errno::EISDIR),
+            kind if kind.is_socket() => Err(Errno::ENXIO),
+            _file_or_pipe => access(path, AccessFlags::W_OK),
+        };
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    if !folder.is_dir() {
+        return Err(if folder.exists() { Errno::ENOTDIR } else { Errno::ENOENT });
+    }
     access(folder, AccessFlags::W_OK | AccessFlags::X_OK)
 }

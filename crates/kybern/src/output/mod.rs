@@ -34,7 +34,7 @@ pub(crate) use schema::{Field, fields};
 pub(crate) use screen::Screen;
 pub(crate) use table::{Cell, MAX_COLUMN, Table};
 pub(crate) use task::{
-    TaskView, plan as plan_of, read as render_read, remedy_of_unreadable, render as render_task, unreadable,
+    TaskView, UNREADABLE, plan as plan_of, read as render_read, remedy_of_unreadable, render as render_task, unreadable,
 };
 pub(crate) use text::{clean, field, in_full, moment, short, span};
 pub(crate) use waits::{person_waits, waits as render_waits};

@@ -188,7 +188,10 @@ fn open_waits(view: TaskView<'_>, paint: Paint) -> Option<String> {
     render_waits(view.task, &person_waits(view.task).into_iter().filter(is_open).collect::<Vec<_>>(), paint)
 }
 
-/// Why a task, or its plan, cannot be read; empty where it can.
+/// Follows the status of a row that cannot be read.
+pub(crate) const UNREADABLE: &str = ", unreadable";
+
+/// Why a task, its plan or another row cannot be read; empty where it can.
 pub(crate) fn unreadable(task: &Value) -> String {
     let problem = field(task, "unreadable");
     let is_told = problem.is_empty() || problem.contains("cannot be read");

@@ -64,6 +64,11 @@ impl Site {
         }
     }
 
+    /// Lets the owner of its PostgreSQL database be the roles of other databases.
+    pub(crate) fn grant_roles(&self) {
+        self.postgres.as_ref().unwrap().grant_roles();
+    }
+
     /// What a statement finds in its database, each value as text; ids are what the database makes of them.
     pub(crate) fn rows(&self, statement: &str) -> Vec<Vec<String>> {
         let Some(database) = &self.postgres else {

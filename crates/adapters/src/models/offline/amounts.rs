@@ -51,6 +51,9 @@ fn all(text: &str) -> Vec<ReadValue> {
         if !begins || found.last().is_some_and(|last| last.end > at) || found.len() >= MAX_AMOUNTS {
             continue;
         }
+        if values::is_behind_other_currency(&text[..at], &text[at..]) {
+            continue;
+        }
         let Some(read) = values::read(ValueKind::Money, &text[at..]) else { continue };
         let written = &text[at..at + read.end];
         let is_amount = written.contains(['$', ',']) || written.ends_with(|c: char| c.is_alphabetic());

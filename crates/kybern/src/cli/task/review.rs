@@ -23,6 +23,10 @@ pub(super) async fn run(args: ReviewArgs, context: &mut Context) -> Result<Exit,
         if waits.is_empty() {
             // As when an answer is given: nothing is wrong with what was typed.
             let status = field(&task, "status");
+            if let (Some(step), false) = (&args.step, person_waits(&task).is_empty()) {
+                let steps = steps_of(&person_waits(&task));
+                return Err(Failure::Other(anyhow::anyhow!("task {id} does not wait at {step}: it waits at {steps}")));
+            }
             return Err(Failure::Other(anyhow::anyhow!("task {id} does not wait for a person: it is {status}")));
         }
         let matter = show::matter(&client, id, &task, paint).await?;
@@ -39,8 +43,7 @@ pub(super) async fn run(args: ReviewArgs, context: &mut Context) -> Result<Exit,
         [wait] => Some(*wait),
         [first, ..] if context.screen().is_interactive() && nothing_said => Some(*first),
         several => {
-            let steps: Vec<String> = several.iter().map(|wait| field(wait, "stepId")).collect();
-            let message = format!("task {id} waits at {} steps: {}", steps.len(), steps.join(", "));
+            let message = format!("task {id} waits at {} steps: {}", several.len(), steps_of(several));
             return Err(Failure::usage(message, "say which one with --step"));
         }
     };
@@ -88,6 +91,11 @@ pub(super) struct ReviewAnswer {
     pub(super) corrections: Map<String, Value>,
     /// What becomes of an outside effect of which nobody knows.
     pub(super) resolution: Option<&'static str>,
+}
+
+/// The steps at which a task waits, for a sentence.
+fn steps_of(waits: &[&Value]) -> String {
+    waits.iter().map(|wait| field(wait, "stepId")).collect::<Vec<_>>().join(", ")
 }
 
 /// The waits of the task, or the one at that step; a step of the kernel's own is named without its `_` as well.

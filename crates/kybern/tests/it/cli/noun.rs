@@ -42,7 +42,7 @@ fn a_faulty_plan_does_not_keep_the_others_out() {
     std::fs::write(server.folder().join("c.json"), "{").unwrap();
     let broken = server.run(&["plan", "import", "c.json"]);
     assert_eq!(broken.code, 1);
-    assert!(broken.err.starts_with("error: c.json is not JSON"), "{}", broken.err);
+    assert!(broken.out.starts_with("✗ c.json is not JSON"), "{}{}", broken.out, broken.err);
 }
 
 #[test]
@@ -87,6 +87,9 @@ fn a_call_ends_with_the_code_of_its_status() {
     let waiting = server.run(&["tool", "call", "c", "--json"]);
     assert_eq!(waiting.code, 3);
     assert!(waiting.out.starts_with("{\"invocationId\""), "{}", waiting.out);
+    // What is asked may be a form.
+    let told = server.run(&["tool", "call", "c"]);
+    assert!(told.out.ends_with("it waits for a person: kybern approval show ap-1\n"), "{}", told.out);
 }
 
 #[test]

@@ -308,6 +308,9 @@ fn an_answer_is_read_by_its_schema() {
     });
     let asked = server.run(&["task", "review", ID]);
     assert_eq!(asked.code, 3, "{}", asked.err);
+    let over = server.run(&["task", "review", ID, "--step", "deal"]);
+    assert_eq!(over.code, 1, "{}", over.out);
+    assert!(over.err.contains("does not wait at deal: it waits at ask"), "{}", over.err);
     assert!(asked.out.contains("dot (text; required)") && asked.out.contains("--set dot=…"), "{}", asked.out);
     let answered = server.run(&["task", "review", ID, "--set", "dot=0042"]);
     assert_eq!(answered.code, 0, "{}", answered.err);

@@ -157,6 +157,53 @@ fn a_file_that_cannot_be_read_does_not_keep_other_plans_out() {
     assert_eq!(run.code, 1, "{}", run.err);
     assert!(run.out.starts_with("✗ missing.json cannot be read: "), "{}", run.out);
     assert!(run.out.ends_with("✓ global.a version 1 is stored\n"), "{}", run.out);
+    std::fs::write(server.folder().join("bad.json"), "{").unwrap();
+    for (files, code) in [
+        (&["bad.json", "missing.json"][..], 1),
+        (&["missing.json", "bad.json"], 1),
+        (&["missing.json"], 2),
+        (&["missing.json", "absent.json"], 2),
+    ] {
+        let run = server.run(&[&["plan", "import"], files].concat());
+        assert_eq!((run.code, run.err.as_str()), (code, ""), "{files:?}");
+        assert!(
+            run.out.lines().count() == files.len() && run.out.lines().all(|line| line.starts_with("✗ ")),
+            "{}",
+            run.out
+        );
+    }
+}
+
+#[test]
+fn a_chat_that_asks_a_form_shows_how_it_is_answered() {
+    let question = "01920000-0000-7000-8000-000000000002";
+    let server = Server::start(move |seen| {
+        let event = |id: u8, name: &str, data: serde_json::Value| {
+            format!("id: {id}\nevent: {name}\ndata: {}\n\n", json!({"type": name, "data": data}))
+        };
+        let schema = json!({"required": ["dot"], "properties": {"dot": {"type": "string"}}});
+        Some(match (seen.method.as_str(), seen.path.as_str()) {
+            ("POST", "/api/chats") => Answer::Json(201, json!({"id": ID, "agent": null})),
+            ("POST", path) if path.ends_with("/messages") => {
+                let start = event(1, "message.start", json!({"taskId": ID, "messageId": "m-1"}));
+                let asked = json!({"approvalId": question, "toolName": null, "reason": "the DOT number is missing",
+                    "kind": "input", "input": null});
+                Answer::Raw(200, "text/event-stream", start + &event(2, "approval.required", asked))
+            }
+            ("GET", path) if path.ends_with(&format!("/tasks/{ID}")) => {
+                let mut task = task("needs_review");
+                task["waits"] = json!([{"stepId": "ask", "kind": "input", "reason": "the DOT number is missing",
+                    "approvalId": question, "schema": schema}]);
+                Answer::Json(200, task)
+            }
+            _other => return None,
+        })
+    });
+    let run = server.run(&["chat", "look it up"]);
+    assert_eq!(run.code, 3, "{}{}", run.out, run.err);
+    assert!(run.out.contains("a person is asked: the DOT number is missing") && !run.out.contains("needs a yes"));
+    let command = format!("kybern task review {ID} --step ask --set dot=");
+    assert!(run.out.contains(&command) && !run.out.contains("approval approve"), "{}", run.out);
 }
 
 #[test]

@@ -202,6 +202,20 @@ async fn the_demo_runs_to_its_end() {
     assert_eq!(cells, ["contact.phone", "3255550142", "message", "1", "(325) 555-0142", "0.50"]);
 }
 
+/// What the doctor says beside a server: the state of the rows, and which findings have the part `server`.
+fn beside(site: &Site, database: &str, url: &str, key: Option<&str>) -> (Option<String>, Vec<String>) {
+    let mut doctor = site.command(&["doctor", "--json", "--url", url]);
+    doctor.env("KYBERN_DATABASE__URL", database).envs(key.map(|key| ("KYBERN_API_KEY", key)));
+    let report: Value = serde_json::from_slice(&doctor.output().unwrap().stdout).unwrap();
+    let findings = report["findings"].as_array().unwrap().clone();
+    let rows = findings.iter().find(|found| found["part"] == "rows").map(|found| text(&found["state"]));
+    let is_doubt = |found: &&Value| text(&found["message"]).contains("is not known, and taken for granted");
+    let doubts = findings.iter().filter(is_doubt).inspect(|found| {
+        assert_eq!((&found["part"], &found["state"]), (&json!("server"), &json!("warning")), "{found}");
+    });
+    (rows, doubts.map(|found| text(&found["message"])).collect())
+}
+
 /// Both servers have the default tenant, and each made it at a moment of its own.
 #[tokio::test]
 async fn the_doctor_takes_no_server_of_another_postgresql_database_for_its_own() {
@@ -210,16 +224,28 @@ async fn the_doctor_takes_no_server_of_another_postgresql_database_for_its_own()
     once.terminate();
     once.ended().await;
     let server = theirs.start();
-    let asked = |site: &Site, key: Option<&str>| {
-        let mut doctor = site.command(&["doctor", "--json", "--url", server.url()]);
-        doctor.env("KYBERN_DATABASE__URL", site.database()).envs(key.map(|key| ("KYBERN_API_KEY", key)));
-        let report: Value = serde_json::from_slice(&doctor.output().unwrap().stdout).unwrap();
-        let findings = report["findings"].as_array().unwrap().clone();
-        let rows = findings.iter().find(|found| found["part"] == "rows").map(|found| text(&found["state"]));
-        let is_unproven = findings.iter().any(|found| text(&found["message"]).contains("has it is not known"));
-        (rows.unwrap(), is_unproven)
-    };
-    assert_eq!(asked(&theirs, Some(KEY)), ("ok".to_owned(), false), "its own");
-    assert_eq!(asked(&ours, Some(KEY)), ("off".to_owned(), false), "another's");
-    assert_eq!(asked(&ours, None), ("ok".to_owned(), true), "nobody knows whose");
+    let asked = |site: &Site, key: Option<&str>| beside(site, &site.database(), server.url(), key);
+    let state = |name: &str| Some(name.to_owned());
+    assert_eq!(asked(&theirs, Some(KEY)), (state("ok"), vec![]), "its own");
+    assert_eq!(asked(&ours, Some(KEY)), (state("off"), vec![]), "another's");
+    for (key, why) in [(None, "needs an API key"), (Some("kyb_of-nobody-0123456789abcdefghi"), "API key")] {
+        let (rows, doubts) = asked(&ours, key);
+        assert_eq!((rows, doubts.len()), (state("ok"), 1), "nobody knows whose: {doubts:?}");
+        assert!(doubts[0].contains("it does not list its tenants: ") && doubts[0].contains(why), "{doubts:?}");
+    }
+}
+
+#[tokio::test]
+async fn beside_a_server_the_doctor_knows_an_empty_database_for_another_and_doubts_none_that_it_cannot_use() {
+    let (Some(empty), Some(theirs)) = (Site::postgres(), Site::postgres()) else { return };
+    let server = theirs.start();
+    let master_key = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+    // Not looked into, because nobody has its key.
+    let (rows, doubts) = beside(&empty, &empty.database(), server.url(), Some(KEY));
+    assert!(rows.is_none() && doubts.len() == 1 && doubts[0].contains("was not looked into"), "{rows:?} {doubts:?}");
+    let empty = empty.with("KYBERN_MASTER_KEY", master_key);
+    let off = (Some("off".to_owned()), vec![]);
+    assert_eq!(beside(&empty, &empty.database(), server.url(), Some(KEY)), off);
+    assert_eq!(beside(&empty, "postgres://u@127.0.0.1:1/k", server.url(), Some(KEY)), (None, vec![]), "unreachable");
+    assert_eq!(beside(&empty, &theirs.database(), server.url(), Some(KEY)), (None, vec![]), "under another key");
 }

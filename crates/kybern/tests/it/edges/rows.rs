@@ -97,9 +97,11 @@ async fn broken_rows_are_named_and_stop_nobody(site: Site, keeps: &str) {
         }
         assert_eq!(tables.len(), spoilt.len(), "{details:?}");
     };
-    let mut listed = site.command(&["outbox", "list", "--url", server.url()]);
-    let listed = String::from_utf8(listed.env("KYBERN_API_KEY", KEY).output().unwrap().stdout).unwrap();
-    assert!(listed.contains("sent, unreadable") && listed.contains("cannot be read"), "{listed}");
+    for (list, status) in [("outbox", "sent, unreadable"), ("approval", "pending, unreadable")] {
+        let mut listed = site.command(&[list, "list", "--url", server.url()]);
+        let listed = String::from_utf8(listed.env("KYBERN_API_KEY", KEY).output().unwrap().stdout).unwrap();
+        assert!(listed.contains(status) && listed.contains("cannot be read"), "{listed}");
+    }
     let (state, details) = doctor(&site, server.url());
     assert_eq!(state, "warning");
     named(&details);

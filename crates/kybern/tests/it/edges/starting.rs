@@ -8,6 +8,7 @@ use std::process::Output;
 use serde_json::Value;
 
 use crate::server::client::{Ask, text};
+use crate::server::postgres::Database;
 use crate::server::{KEY, Server, Site};
 
 /// 32 bytes.
@@ -57,6 +58,8 @@ fn a_first_start_that_its_settings_end_makes_nothing() {
         (OF_NOBODY.to_owned(), "webhooks.forms.tenant = \"nobody\" is no tenant's name"),
         ("[models]\nfile = \"absent.json\"\n".to_owned(), "models.file"),
         ("[audit]\nhead_file = \"absent/heads.jsonl\"\n".to_owned(), "audit.head_file"),
+        ("[audit]\nhead_file = \"another/heads.jsonl\"\n".to_owned(), "audit.head_file"),
+        ("[audit]\nhead_file = \".\"\n".to_owned(), "audit.head_file"),
         (format!("[documents]\nocr = \"{}\"\n", another.display()), "documents.ocr"),
     ] {
         site.file("kybern.toml", &settings);
@@ -84,9 +87,7 @@ async fn a_postgresql_database_whose_key_is_not_here_is_not_said_to_be_under_ano
     assert!(err.contains("made under another master key"), "{err}");
 }
 
-#[tokio::test]
-async fn a_first_start_that_fails_does_not_cost_the_admin_key() {
-    let Some(site) = failing() else { return };
+async fn a_first_start_that_fails_does_not_cost_the_admin_key(site: Site) {
     let (code, out, err) = start(&site);
     assert_eq!(code, Some(2), "{out}{err}");
     assert!(err.contains("webhooks.forms.tenant = \"nobody\" is no tenant's name"), "{err}");
@@ -96,6 +97,48 @@ async fn a_first_start_that_fails_does_not_cost_the_admin_key() {
     site.file("kybern.toml", "");
     let server = site.start();
     server.client().with_key(&key).get("/api/users").await;
+}
+
+/// A verb has made the schema of an empty file, and no tenant in it: what is in a file is known once it is open.
+#[tokio::test]
+async fn a_first_start_that_fails_does_not_cost_the_admin_key_on_sqlite() {
+    let site = Site::sqlite().with("KYBERN_ADMIN_KEY", "").with("FORMS_SECRET", "a secret of the forms");
+    site.file("kybern.db", "");
+    run(&site, &["task", "list"]);
+    assert_eq!(site.count("SELECT count(*) FROM tenant"), 0);
+    site.file("kybern.toml", OF_NOBODY);
+    a_first_start_that_fails_does_not_cost_the_admin_key(site).await;
+}
+
+#[tokio::test]
+async fn a_first_start_that_fails_does_not_cost_the_admin_key_on_postgres() {
+    let Some(site) = failing() else { return };
+    a_first_start_that_fails_does_not_cost_the_admin_key(site).await;
+}
+
+/// The schema is committed by then, and the key under which it was made with it.
+#[tokio::test]
+async fn a_first_start_without_the_roles_of_a_server_is_mended_by_the_grant_that_it_asks_for() {
+    let (Some(other), Some(database)) = (Site::postgres(), Database::create()) else { return };
+    // The roles are there, and whoever has made them gives them to nobody unasked.
+    stopped(other.start()).await;
+    let database = database.owned_by_a_stranger();
+    let site = Site::on(database);
+    let (code, _, err) = start(&site);
+    assert!(code == Some(1) && err.contains("GRANT kybern_app, kybern_worker TO"), "{code:?} {err}");
+    assert!(site.key_file().exists(), "the database is under it");
+    let (_, _, err) = start(&site);
+    assert!(err.contains("GRANT kybern_app, kybern_worker TO") && !err.contains("its master key"), "{err}");
+    site.grant_roles();
+    site.start().client().get("/api/users").await;
+}
+
+#[test]
+fn a_first_start_that_reaches_no_server_makes_no_key() {
+    let Some(site) = Site::postgres() else { return };
+    let away = site.command(&["serve", "--listen", "127.0.0.1:0", "--database", "postgres://u@127.0.0.1:1/k"]).output();
+    let err = String::from_utf8(away.unwrap().stderr).unwrap();
+    assert!(err.contains("start PostgreSQL") && !site.key_file().exists(), "{err}");
 }
 
 #[tokio::test]
@@ -177,6 +220,7 @@ async fn what_only_a_start_finds_wrong_in_settings_ends_it_with_2_and_the_doctor
         ("[models]\nfile = \"absent.json\"\n".to_owned(), "models.file"),
         ("[providers.openai]\n".to_owned(), "providers.openai"),
         ("[audit]\nhead_file = \"absent/heads.jsonl\"\n".to_owned(), "audit.head_file"),
+        ("[audit]\nhead_file = \".\"\n".to_owned(), "audit.head_file"),
         (ocr, "documents.ocr_languages"),
         (another, "documents.ocr"),
     ];

@@ -14,6 +14,8 @@ static NUMBER: AtomicU32 = AtomicU32::new(0);
 pub(crate) struct Database {
     server: Url,
     name: String,
+    /// The role that owns it, where that is not the server's superuser.
+    owner: Option<String>,
 }
 
 impl Database {
@@ -31,16 +33,36 @@ impl Database {
     /// An empty database on that server.
     pub(crate) fn on(server: Url) -> Self {
         let name = format!("kybern_it_{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
-        let database = Self { server, name };
+        let database = Self { server, name, owner: None };
         let server = database.server.as_str();
         apart(|| run(server, &format!("drop database if exists {} with (force)", database.name), drop));
         apart(|| run(server, &format!("create database {}", database.name), drop));
         database
     }
 
+    /// Makes a role that owns the database and is in no other role; whoever asks for the database from here on is it.
+    /// The role goes with the database.
+    pub(crate) fn owned_by_a_stranger(mut self) -> Self {
+        let owner = format!("{}_owner", self.name);
+        self.rows(&format!("CREATE ROLE {owner} LOGIN PASSWORD 'x'; ALTER DATABASE {} OWNER TO {owner}", self.name));
+        self.owner = Some(owner);
+        self
+    }
+
+    /// Lets the owner be the roles that servers of other databases have made, as a superuser does.
+    pub(crate) fn grant_roles(&self) {
+        let owner = self.owner.as_deref().unwrap();
+        apart(|| run(self.server.as_str(), &format!("GRANT kybern_app, kybern_worker TO {owner}"), drop));
+    }
+
+    /// The URL of whoever owns it.
     pub(crate) fn url(&self) -> String {
         let mut url = self.server.clone();
         url.set_path(&self.name);
+        if let Some(owner) = &self.owner {
+            url.set_username(owner).unwrap();
+            url.set_password(Some("x")).unwrap();
+        }
         url.into()
     }
 
@@ -71,9 +93,13 @@ pub(crate) struct Transaction(#[expect(dead_code, reason = "held until it is dro
 
 impl Drop for Database {
     fn drop(&mut self) {
-        let (server, statement) = (self.server.clone(), format!("drop database if exists {} with (force)", self.name));
+        let server = self.server.clone();
+        let database = format!("drop database if exists {} with (force)", self.name);
+        let owner = self.owner.take().map(|owner| format!("drop role if exists {owner}"));
         // It also works, or fails in peace, while the test fails.
-        drop(std::thread::spawn(move || run(server.as_str(), &statement, drop)).join());
+        let dropping =
+            move || std::iter::once(database).chain(owner).for_each(|gone| run(server.as_str(), &gone, drop));
+        drop(std::thread::spawn(dropping).join());
     }
 }
 

@@ -35,6 +35,8 @@ pub(super) struct Report {
     insureds: Vec<String>,
     /// The earliest, as a day: the others may be those of printing.
     pub(super) valuation_date: Option<String>,
+    /// The latest: nothing is valued, or printed, on a day to come.
+    last_valuation: Option<String>,
     /// How many losses it lists.
     pub(super) losses: usize,
 }
@@ -98,13 +100,15 @@ fn of(paper: &Map<String, Value>) -> Report {
     };
     let losses = fields.iter().filter(|field| text(field, "group").as_deref() == Some("losses"));
     let items: BTreeSet<u64> = losses.filter_map(|field| field.get("item")?.as_u64()).collect();
+    let valued = || named("valuation_date").into_iter().filter(|date| date.parse::<Date>().is_ok());
     Report {
         n: number(paper),
         policy_numbers: named("policy_number"),
         insurers: named("insurer"),
         codes: named("naic"),
         insureds: named("insured.name"),
-        valuation_date: named("valuation_date").into_iter().filter(|date| date.parse::<Date>().is_ok()).min(),
+        valuation_date: valued().min(),
+        last_valuation: valued().max(),
         losses: items.len(),
     }
 }
@@ -162,18 +166,18 @@ fn of_another_insured(insured: &str, report: &Report) -> Option<String> {
     })
 }
 
-/// A paper that does not say of which day its losses are, or of one too long ago.
+/// A paper that does not say of which day its losses are, or of one too long ago or still to come.
 fn ill_valued(now: Timestamp, report: &Report) -> Option<String> {
     let n = report.n;
-    let Some(valued) = report.valuation_date.as_deref().and_then(|date| date.parse::<Date>().ok()) else {
+    let day = |date: &Option<String>| date.as_deref().and_then(|date| date.parse::<Date>().ok());
+    let (Some(valued), Some(last)) = (day(&report.valuation_date), day(&report.last_valuation)) else {
         return Some(format!("document {n} does not say on which day its losses are valued"));
     };
     let today = now.to_string().get(..10)?.parse::<Date>().ok()?;
-    let age = today.since(valued).ok()?.get_days();
-    if age > MAX_AGE {
-        return Some(format!(
-            "the losses of document {n} are valued on {valued}, {age} days ago; at most {MAX_AGE} count"
-        ));
+    if last.since(today).ok()?.get_days() > MAX_AHEAD {
+        return Some(format!("the losses of document {n} are valued on {last}, which is still to come"));
     }
-    (age < -MAX_AHEAD).then(|| format!("the losses of document {n} are valued on {valued}, which is still to come"))
+    let age = today.since(valued).ok()?.get_days();
+    (age > MAX_AGE)
+        .then(|| format!("the losses of document {n} are valued on {valued}, {age} days ago; at most {MAX_AGE} count"))
 }

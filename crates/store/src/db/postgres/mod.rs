@@ -38,9 +38,15 @@ pub(crate) fn options_of(url: &str) -> Result<PgConnectOptions> {
     Ok(options.statement_cache_capacity(256).application_name("kybern"))
 }
 
-/// A connection of its own as the role that the URL names, for migrations and partitions.
+/// A connection of its own as the role that the URL names, for migrations and partitions. The locks of a process that
+/// has gone silent in the middle of them are freed as soon as those of the pool.
 pub(crate) async fn connect_as_owner(options: &PgConnectOptions) -> Result<PgConnection> {
-    Ok(PgConnection::connect_with(options).await?)
+    let mut owner = PgConnection::connect_with(options).await?;
+    if let Err(error) = keep_alive(&mut owner, PostgresOptions::default().statement_timeout).await {
+        // The pool warns of it.
+        tracing::debug!(%error, "PostgreSQL takes no keepalive settings from the owner's session");
+    }
+    Ok(owner)
 }
 
 impl Server {
@@ -306,17 +312,20 @@ mod tests {
     async fn the_server_lets_go_of_a_process_that_goes_silent() {
         let url = std::env::var("KYBERN_TEST_POSTGRES_URL").ok().filter(|url| !url.is_empty());
         let Some(url) = url else { return };
-        let mut conn = connect_as_owner(&options_of(&url).unwrap()).await.unwrap();
-        keep_alive(&mut conn, Duration::from_secs(6)).await.unwrap();
+        let mut owner = connect_as_owner(&options_of(&url).unwrap()).await.unwrap();
+        let mut pooled = PgConnection::connect(&url).await.unwrap();
+        keep_alive(&mut pooled, Duration::from_secs(6)).await.unwrap();
         for (setting, expected) in [
             ("tcp_keepalives_idle", "10"),
             ("tcp_keepalives_interval", "5"),
             ("tcp_keepalives_count", "3"),
             ("tcp_user_timeout", "12000"),
         ] {
-            let shown: String =
-                sqlx::query_scalar(AssertSqlSafe(format!("SHOW {setting}"))).fetch_one(&mut conn).await.unwrap();
-            assert_eq!(shown, expected, "{setting}");
+            for conn in [&mut owner, &mut pooled] {
+                let shown: String =
+                    sqlx::query_scalar(AssertSqlSafe(format!("SHOW {setting}"))).fetch_one(conn).await.unwrap();
+                assert_eq!(shown, expected, "{setting}");
+            }
         }
     }
 

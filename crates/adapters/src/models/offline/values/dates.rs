@@ -46,11 +46,13 @@ pub(super) fn date(text: &str) -> Option<ReadValue> {
     let start = indent(text);
     let start = start + days::weekday(&text[start..]);
     let (day, length, fit) = parse(&text[start..])?;
-    let mut read = ReadValue::new(day.to_string(), start, start + length, fit);
-    if fit < 1.0 {
-        read.problem = Some("the day stands before the month".to_owned());
-    }
-    Some(read)
+    Some(doubted(ReadValue::new(day.to_string(), start, start + length, fit)))
+}
+
+/// What is read of numbers whose second cannot be the day is doubted.
+fn doubted(read: ReadValue) -> ReadValue {
+    let problem = (read.fit < 1.0).then(|| "the day stands before the month".to_owned());
+    ReadValue { problem, ..read }
 }
 
 /// Two dates with `to`, a dash or the like between them; words such as `from` may stand before.
@@ -70,7 +72,7 @@ pub(super) fn range(text: &str) -> Option<ReadValue> {
     let rest = text.get(between..)?;
     if let Some((second, length)) = next_year(first, rest) {
         let value = json!({"start": first.to_string(), "end": second.to_string()});
-        return Some(ReadValue::new(value, start, between + length, fit));
+        return Some(doubted(ReadValue::new(value, start, between + length, fit)));
     }
     let skip = rest.char_indices().take_while(|(at, _)| *at <= MAX_BETWEEN).find_map(|(at, _)| {
         let inside = |c: char| c.is_alphanumeric();
@@ -82,7 +84,7 @@ pub(super) fn range(text: &str) -> Option<ReadValue> {
         return None;
     }
     let value = json!({"start": first.to_string(), "end": second.to_string()});
-    Some(ReadValue::new(value, start, between + at + second_length, fit.min(second_fit)))
+    Some(doubted(ReadValue::new(value, start, between + at + second_length, fit.min(second_fit))))
 }
 
 /// The same day a year later, where a dash and nothing but that year follow: the `-26` of `5/30/25-26`.
@@ -340,6 +342,11 @@ mod tests {
         for text in ["5/1/25-27", "5/1/25-26-11", "5/1/25-26/1", "5/1/25-26A", "5/1/25 26"] {
             assert_eq!(range(text), None, "{text}");
         }
+        for text in ["25/05/2025 to 25/05/2026", "05/01/2025 to 25/12/2025", "25/05/2025-26"] {
+            let read = range(text).unwrap();
+            assert_eq!(read.problem.as_deref(), Some("the day stands before the month"), "{text}");
+        }
+        assert_eq!(range("05/01/2025 to 05/01/2026").unwrap().problem, None);
         assert_eq!(range("05/01/2026 to 05/01/2025"), None);
         assert_eq!(range("05/01/2025, premium due 06/01/2025"), None);
     }

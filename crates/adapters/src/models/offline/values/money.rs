@@ -1,17 +1,69 @@
-//! Amounts of US dollars.
+//! Amounts of US dollars. One of another currency, or written as elsewhere, is read as far as it goes and doubted.
 
-use super::{ReadValue, percentages};
+use super::{DOUBTED, ReadValue, percentages};
 
 const NANOS: i64 = 1_000_000_000;
 const NANO_DIGITS: usize = 9;
 /// Characters that an amount before its dollar sign may have.
 const MAX_SPACED: usize = 24;
+/// Blanks between an amount and its currency.
+const MAX_BLANKS: usize = 2;
+
+/// Blanks, as they stand between thousands and before a currency.
+const BLANKS: [char; 3] = [' ', '\u{a0}', '\u{202f}'];
+/// Signs of other currencies.
+const SIGNS: [char; 4] = ['€', '£', '¥', '₹'];
+/// Codes and names of other currencies.
+const CURRENCIES: [&str; 18] = [
+    "EUR", "GBP", "CHF", "CAD", "MXN", "AUD", "NZD", "JPY", "CNY", "INR", "SEK", "NOK", "DKK", "PLN", "BRL", "euro",
+    "euros", "pesos",
+];
+/// What stands right before the sign of a dollar that is not the US dollar.
+const OTHER_DOLLARS: [&str; 9] = ["C", "CA", "CAD", "A", "AU", "NZ", "HK", "MX", "R"];
 
 /// An amount, as nano-dollars: `$1,000,000`, `1,000.50`, `USD 5`, `$1.5M`, `(120.00)`.
 pub(super) fn money(text: &str) -> Option<ReadValue> {
-    if let Some(read) = spaced(text) {
-        return Some(read);
+    let mut read = spaced(text).or_else(|| dollars(text))?;
+    if let Some((length, currency)) = currency_behind(&text[read.end..]) {
+        read.end += length;
+        let problem = format!("the amount is in {currency}, not in US dollars");
+        read = ReadValue { fit: read.fit.min(DOUBTED), problem: Some(problem), ..read };
     }
+    Some(read)
+}
+
+/// The other currency that follows an amount, with how many bytes it and the blanks before it take.
+fn currency_behind(rest: &str) -> Option<(usize, &str)> {
+    let after = rest.trim_start_matches(BLANKS);
+    let blanks = rest.len() - after.len();
+    if rest[..blanks].chars().count() > MAX_BLANKS {
+        return None;
+    }
+    let length = match after.chars().next()? {
+        sign if SIGNS.contains(&sign) => sign.len_utf8(),
+        _word => after.chars().take_while(|c| c.is_alphanumeric()).map(char::len_utf8).sum(),
+    };
+    let currency = &after[..length];
+    is_other_currency(currency).then_some((blanks + length, currency))
+}
+
+fn is_other_currency(word: &str) -> bool {
+    word.starts_with(SIGNS) || CURRENCIES.iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
+/// Whether another currency stands right before what may be an amount: `EUR `, `€`, the `CA` of `CA$`.
+pub(super) fn is_behind_other_currency(before: &str, amount: &str) -> bool {
+    let bare = before.trim_end_matches(BLANKS);
+    let word = |text: &str| {
+        let length: usize = text.chars().rev().take_while(|c| c.is_alphabetic()).map(char::len_utf8).sum();
+        text[text.len() - length..].to_owned()
+    };
+    bare.ends_with(SIGNS)
+        || is_other_currency(&word(bare))
+        || amount.starts_with('$') && OTHER_DOLLARS.contains(&word(before).as_str())
+}
+
+fn dollars(text: &str) -> Option<ReadValue> {
     let marks = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '*');
     let mut at = text.len() - text.trim_start_matches(marks).len();
     let start = at;
@@ -34,6 +86,12 @@ pub(super) fn money(text: &str) -> Option<ReadValue> {
             break;
         };
         at += step;
+    }
+    if let Some((nanos, end)) = of_elsewhere(text, at, dollars) {
+        let problem =
+            "the amount is not written as US dollars are, with commas between thousands and a point before cents";
+        let read = ReadValue::new(if negative { -nanos } else { nanos }, start, end, DOUBTED);
+        return Some(ReadValue { problem: Some(problem.to_owned()), ..read });
     }
     let rest = &text[at..];
     let whole = rest.bytes().take_while(|b| b.is_ascii_digit() || *b == b',').count();
@@ -61,6 +119,7 @@ pub(super) fn money(text: &str) -> Option<ReadValue> {
         end += letters;
     } else if text[end..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '-'))
         || percentages::sign(&text[end..]).is_some()
+        || goes_on(&text[end..])
     {
         return None;
     }
@@ -71,6 +130,48 @@ pub(super) fn money(text: &str) -> Option<ReadValue> {
         negative = false;
     }
     Some(ReadValue::new(if negative { -nanos } else { nanos }, start, end, fit))
+}
+
+/// An amount with points, blanks or apostrophes between its thousands, and perhaps a comma before its cents: as
+/// nano-units, and where it ends. Behind a dollar sign `1.250` has three places behind its point.
+fn of_elsewhere(text: &str, from: usize, dollars: bool) -> Option<(i64, usize)> {
+    let rest = &text[from..];
+    let digits = |at: usize| rest[at..].bytes().take_while(u8::is_ascii_digit).count();
+    let first = digits(0);
+    let mark = rest[first..].chars().next().filter(|c| BLANKS.contains(c) || matches!(c, '.' | '\'' | '’'))?;
+    if !(1..=3).contains(&first) || rest.starts_with('0') {
+        return None;
+    }
+    let (mut whole, mut end) = (rest[..first].to_owned(), first);
+    while rest[end..].starts_with(mark) && digits(end + mark.len_utf8()) == 3 {
+        let at = end + mark.len_utf8();
+        whole.push_str(&rest[at..at + 3]);
+        end = at + 3;
+    }
+    let groups = whole.len() / 3 - first / 3;
+    let has_cents = rest[end..].starts_with(',') || mark != '.' && rest[end..].starts_with('.');
+    let places = if has_cents { digits(end + 1) } else { 0 };
+    let mut cents = 0;
+    if (1..=2).contains(&places) {
+        cents = format!("{:0<2}", &rest[end + 1..end + 1 + places]).parse().ok()?;
+        end += 1 + places;
+    }
+    if groups == 0 || dollars && mark == '.' && groups == 1 && places == 0 {
+        return None;
+    }
+    let after = &rest[end..];
+    // The next column of a table, a date, a telephone number.
+    let is_other = after.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '-'))
+        || after.strip_prefix(mark).is_some_and(|next| next.starts_with(|c: char| c.is_ascii_digit()))
+        || percentages::sign(after).is_some()
+        || goes_on(after);
+    let nanos = whole.parse::<i64>().ok()?.checked_mul(NANOS)?.checked_add(cents * (NANOS / 100))?;
+    (!is_other).then_some((nanos, from + end))
+}
+
+/// Whether a point or a comma with digits follows a number that seemed to be over.
+fn goes_on(rest: &str) -> bool {
+    rest.strip_prefix([',', '.']).is_some_and(|next| next.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// An amount with its thousands parted by blanks and its dollar sign behind it: `3 150,00 $`.
@@ -135,6 +236,40 @@ mod tests {
         assert_eq!(nanos("1 000 000 $ par sinistre"), Some(1_000_000 * NANOS));
         assert_eq!(nanos("(120.00)"), Some(-120 * NANOS));
         assert_eq!(nanos("96000"), Some(96_000 * NANOS));
+    }
+
+    #[test]
+    fn what_is_no_sure_amount_of_dollars_is_doubted() {
+        for (text, expected) in [
+            ("500 EUR", 500 * NANOS),
+            ("500 GBP", 500 * NANOS),
+            ("500 CHF", 500 * NANOS),
+            ("500 €", 500 * NANOS),
+            ("500€", 500 * NANOS),
+            ("$500 CAD", 500 * NANOS),
+            ("3 150,00 $ CAD", 3_150 * NANOS),
+            ("1.250,50 EUR", 1_250 * NANOS + NANOS / 2),
+            ("1.250,50", 1_250 * NANOS + NANOS / 2),
+            ("1 250,50", 1_250 * NANOS + NANOS / 2),
+            ("1\u{a0}250", 1_250 * NANOS),
+            ("1.250.000", 1_250_000 * NANOS),
+            ("$1.250.000", 1_250_000 * NANOS),
+            ("1'250.50", 1_250 * NANOS + NANOS / 2),
+            ("1.250", 1_250 * NANOS),
+        ] {
+            let read = money(text).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(read.value.as_i64(), Some(expected), "{text}");
+            assert!(read.fit <= DOUBTED && read.problem.is_some() && read.end == text.len(), "{text}: {read:?}");
+        }
+        for text in ["EUR 500", "€ 500", "CA$500", "1250,50", "1.250,5555"] {
+            assert_eq!(nanos(text), None, "{text}");
+        }
+        for (text, expected) in
+            [("$3.459 per gallon", 3_459_000_000), ("0.125", NANOS / 8), ("500 300 50", 500 * NANOS)]
+        {
+            let read = money(text).unwrap();
+            assert_eq!((read.value.as_i64(), read.problem), (Some(expected), None), "{text}");
+        }
     }
 
     #[test]

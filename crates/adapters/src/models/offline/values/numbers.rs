@@ -1,6 +1,6 @@
 //! Numbers that identify something, years and counts.
 
-use super::{ReadValue, indent};
+use super::{DOUBTED, ReadValue, indent};
 
 const MAX_POLICY: usize = 32;
 /// Letters of a piece of a policy number that has no digit.
@@ -242,15 +242,62 @@ pub(super) fn year(text: &str) -> Option<ReadValue> {
         .then(|| ReadValue::new(number, from, end, 1.0))
 }
 
-/// A whole number, perhaps with thousands' commas.
+/// A whole number, perhaps with thousands' commas. One with a fraction, or whose thousands are parted otherwise, is
+/// doubted.
 pub(super) fn integer(text: &str) -> Option<ReadValue> {
     let from = indent(text);
     let rest = &text[from..];
-    let length = rest.bytes().take_while(|b| b.is_ascii_digit() || *b == b',').count();
-    let run = rest[..length].trim_end_matches(',');
-    let number: i64 = run.replace(',', "").parse().ok()?;
-    let joined = rest[run.len()..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '-'));
-    (!joined).then(|| ReadValue::new(number, from, from + run.len(), 0.9))
+    let (parts, marks, end) = parts(rest);
+    let first = *parts.first()?;
+    let grouped = parts.iter().skip(1).all(|part| part.len() == 3);
+    let (whole, is_sure) = match (marks.as_str(), parts.as_slice()) {
+        // A spreadsheet may have made a decimal number of it.
+        (".", [whole, "0" | "00"]) => ((*whole).to_owned(), true),
+        (marks, parts) if grouped => {
+            (parts.concat(), marks.chars().all(|mark| mark == ',') && (first.len() <= 3 || marks.is_empty()))
+        }
+        _broken => (first.to_owned(), false),
+    };
+    let number: i64 = whole.parse().ok()?;
+    let joined = rest[end..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '-'));
+    let mut read = ReadValue::new(number, from, from + end, 0.9);
+    if !is_sure {
+        read.fit *= DOUBTED;
+        read.problem = Some("it is no whole number, or its thousands are not parted by commas".to_owned());
+    }
+    (!joined).then_some(read)
+}
+
+/// The runs of digits of a number, the marks between them, and where it ends. A blank parts only thousands: what else
+/// follows it, such as the next column, is another number.
+fn parts(text: &str) -> (Vec<&str>, String, usize) {
+    let digits = |at: usize| text[at..].bytes().take_while(u8::is_ascii_digit).count();
+    let first = digits(0);
+    let (mut parts, mut marks, mut end) = (vec![&text[..first]], String::new(), first);
+    if first == 0 {
+        return (Vec::new(), marks, 0);
+    }
+    let is_blank = |mark: char| matches!(mark, ' ' | '\u{a0}' | '\u{202f}');
+    while let Some(mark) = text[end..].chars().next().filter(|c| is_blank(*c) || matches!(c, ',' | '.' | '\'' | '’'))
+    {
+        let at = end + mark.len_utf8();
+        let length = digits(at);
+        let is_other = |c: char| c.is_alphanumeric() || matches!(c, '/' | '-');
+        let parts_thousands =
+            length == 3 && first <= 3 && !text.starts_with('0') && !text[at + length..].starts_with(is_other);
+        if length == 0 || is_blank(mark) && !(parts_thousands && marks.chars().all(|other| other == mark)) {
+            break;
+        }
+        parts.push(&text[at..at + length]);
+        marks.push(mark);
+        end = at + length;
+    }
+    let mut after = text[end..].chars();
+    let is_column = after.next().is_some_and(is_blank) && after.next().is_some_and(|c| c.is_ascii_digit());
+    if is_column && marks.starts_with(is_blank) {
+        return (vec![&text[..first]], String::new(), first);
+    }
+    (parts, marks, end)
 }
 
 #[cfg(test)]
@@ -312,7 +359,34 @@ mod tests {
 
     #[test]
     fn counts_and_years() {
-        assert_eq!(value(integer("1,250 units")), "1250");
+        for (text, number) in [
+            ("1,250 units", "1250"),
+            ("1,250,000.", "1250000"),
+            ("12, 5 of them new", "12"),
+            ("12.0", "12"),
+            ("1250", "1250"),
+            ("5 120 40", "5"),
+            ("5 100-gallon drums", "5"),
+            ("0 500", "0"),
+        ] {
+            let read = integer(text).unwrap();
+            assert_eq!((value(Some(read.clone())).as_str(), read.problem), (number, None), "{text}");
+        }
+        for (text, number) in [
+            ("12.5", "12"),
+            ("12,5", "12"),
+            ("1.250", "1250"),
+            ("1 250", "1250"),
+            ("1\u{a0}250 units", "1250"),
+            ("1'250", "1250"),
+            ("3,4,5", "3"),
+            ("1250,000", "1250000"),
+        ] {
+            let read = integer(text).unwrap();
+            assert_eq!(value(Some(read.clone())), number, "{text}");
+            assert!(read.problem.is_some() && read.fit < DOUBTED, "{text}");
+        }
+        assert_eq!(value(integer("12.5-foot")), "");
         assert_eq!(value(year("2021")), "2021");
         assert_eq!(value(year("1021")), "");
     }
