@@ -31,7 +31,7 @@ statements! {
 }
 
 /// Reads a record to be shown. What cannot be read is left empty and told.
-fn shown(row: &mut Row) -> Result<Record> {
+pub(crate) fn shown(row: &mut Row) -> Result<Record> {
     let mut unreadable = None;
     let mut record = Record {
         id: RecordId::from_uuid(row.uuid()?),
@@ -48,7 +48,7 @@ fn shown(row: &mut Row) -> Result<Record> {
 }
 
 /// Reads a record to be decided by or written over: all of it.
-fn record(row: &mut Row) -> Result<Record> {
+pub(crate) fn record(row: &mut Row) -> Result<Record> {
     shown(row)?.whole().map_err(|error| row.fault(error.to_string()))
 }
 

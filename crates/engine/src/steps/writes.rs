@@ -75,6 +75,8 @@ impl WriteAuthor<'_> {
             chat: turn.map(|turn| turn.chat_id),
             message: turn.map(|turn| turn.answer_id),
             tool: self.node.spec.tool_key().map(str::to_owned),
+            step: Some(self.node.id.clone()),
+            place: new.provenance.place.clone(),
         };
         let new = NewMemory { provenance, ..new };
         let memory = self.behalf.remembered(new, id, self.now).map_err(refused)?;
