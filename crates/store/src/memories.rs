@@ -232,7 +232,7 @@ pub(crate) async fn write(
     match effect {
         MemoryEffect::Add(memory) => insert(tx, scope, memory, None, audit).await,
         MemoryEffect::Change { before, after } => {
-            update(tx, scope, (after, before.content == after.content), None, audit).await
+            update(tx, scope, (after.as_ref(), before.content == after.content), None, audit).await
         }
         MemoryEffect::Remove(memory) => {
             tx.execute(&DELETE, args![scope, memory.id.as_uuid()]).await?;

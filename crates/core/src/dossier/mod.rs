@@ -113,7 +113,7 @@ mod tests {
 
     fn memory(n: u32, category: MemoryCategory, trust: Trust) -> Memory {
         let new = NewMemory { category, ..NewMemory::fact(Subject::Entity(company().id), &format!("memory {n}")) };
-        let said = AT.plus(Millis(i64::from(n)));
+        let said = AT.plus(Millis(u64::from(n)));
         Memory::of(new, MemoryId::from_uuid(Uuid::from_u128(n.into())), trust, said).unwrap()
     }
 
