@@ -19,6 +19,7 @@ pub mod context;
 pub mod count;
 pub mod digest;
 pub mod document;
+pub mod dossier;
 pub mod error;
 pub mod event;
 pub mod id;

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::agent::AgentDraft;
+use crate::dossier::EntityKind;
 use crate::error::{Detail, Error, ErrorCode, Result};
 use crate::model::ExtractionSchema;
 use crate::plan::Plan;
-use crate::ports::{SpellingRule, Tool};
+use crate::ports::{SpellingRule, StateProvider, Tool};
 use crate::record::RecordKind;
 
 /// A domain's contribution.
@@ -26,7 +27,8 @@ pub trait Pack: Send + Sync {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{noun} {key:?} is registered twice, rename one")]
 pub struct DuplicateKey {
-    /// `tool`, `plan`, `record kind`, `extraction schema`, `agent`, `spelling rule`.
+    /// `tool`, `plan`, `record kind`, `extraction schema`, `agent`, `spelling rule`, `state provider`,
+    /// `entity kind`.
     pub noun: &'static str,
     pub key: String,
 }
@@ -42,6 +44,8 @@ pub struct PackRegistry {
     agents: BTreeMap<String, Arc<AgentDraft>>,
     groups: BTreeMap<String, Vec<String>>,
     spellings: BTreeMap<String, Arc<dyn SpellingRule>>,
+    states: BTreeMap<String, Arc<dyn StateProvider>>,
+    entities: BTreeMap<String, EntityKind>,
 }
 
 impl std::fmt::Debug for PackRegistry {
@@ -121,6 +125,32 @@ impl PackRegistry {
     /// When that field has one.
     pub fn spelling(&mut self, schema: &str, path: &str, rule: Arc<dyn SpellingRule>) -> Result<(), DuplicateKey> {
         register(&mut self.spellings, "spelling rule", format!("{schema}:{path}"), rule)
+    }
+
+    /// Registers what a domain's records say about an entity.
+    ///
+    /// # Errors
+    /// When the domain has one.
+    pub fn state_provider(&mut self, provider: Arc<dyn StateProvider>) -> Result<(), DuplicateKey> {
+        register(&mut self.states, "state provider", provider.domain().to_owned(), provider)
+    }
+
+    /// Registers a kind of records that stand for something outside, and how one is found by what people call it.
+    ///
+    /// # Errors
+    /// When the kind is registered already.
+    pub fn entity_kind(&mut self, entity: EntityKind) -> Result<(), DuplicateKey> {
+        register(&mut self.entities, "entity kind", entity.kind.to_owned(), entity)
+    }
+
+    /// What each domain's records say about an entity, by domain.
+    pub fn state_providers(&self) -> impl Iterator<Item = &Arc<dyn StateProvider>> {
+        self.states.values()
+    }
+
+    /// The kinds of records that are entities.
+    pub fn entity_kinds(&self) -> impl Iterator<Item = &EntityKind> {
+        self.entities.values()
     }
 
     /// When lessons about the spelling of that field's values count.

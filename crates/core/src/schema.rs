@@ -45,6 +45,7 @@ scalars! {
     crate::money::Tokens = u64;
     crate::context::Importance = u8;
     crate::context::Similarity = u16;
+    crate::memory::Confidence = f64;
     crate::plan::StepId = String;
     crate::secret::SecretName = String;
     crate::secret::HostRule = String;

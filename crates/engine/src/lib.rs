@@ -14,6 +14,7 @@ mod check;
 mod clock;
 mod command;
 pub mod context;
+pub mod dossier;
 pub mod events;
 pub mod executor;
 mod fence;

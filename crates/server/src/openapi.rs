@@ -127,6 +127,7 @@ fn tag(path: &str) -> &str {
     match (parts.next(), parts.next()) {
         (Some("api"), Some("admin" | "keys" | "users" | "webhooks")) => "identity",
         (Some("api"), Some("internal")) => "workflows",
+        (Some("api"), Some("entities")) => "memories",
         (Some("api"), Some("outbox")) => "records",
         (Some("api"), Some("usage")) => "budgets",
         (Some("v1"), _) => "models",

@@ -183,6 +183,8 @@ routes! {
     post "/api/chats/{id}/messages/{message}/redact", Needs(Operate), api::messages::redact;
     get "/api/chats/{id}/stream", Needs(Read), api::messages::stream, query;
     // What is remembered, and what agents may quote
+    get "/api/entities", Needs(Read), api::dossiers::find, query;
+    get "/api/entities/{id}/dossier", Needs(Read), api::dossiers::show, query;
     post "/api/memories", Needs(Operate), api::memories::create, once;
     get "/api/memories", Needs(Read), api::memories::list, query;
     get "/api/memories/export", Needs(Read), api::memories::export, query;

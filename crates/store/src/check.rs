@@ -6,9 +6,9 @@ use crate::db::{Conn, Sql, Tx};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
 use crate::{
-    agents, approvals, audit, blobs, budgets, chats, idempotency, identity, jobs, knowledge, lessons, memories,
-    model_policies, outbox, own_tools, permissions, plans, preferences, probe, prompts, rates, record_admin, records,
-    reservations, retention, secrets, standings, tasks,
+    agents, approvals, audit, blobs, budgets, chats, dossiers, idempotency, identity, jobs, knowledge, lessons,
+    memories, model_policies, outbox, own_tools, permissions, plans, preferences, probe, prompts, rates, record_admin,
+    records, reservations, retention, secrets, standings, tasks,
 };
 
 /// Every statement of this crate.
@@ -21,6 +21,7 @@ fn every_statement() -> impl Iterator<Item = &'static Sql> {
         budgets::STATEMENTS,
         chats::STATEMENTS,
         chats::message::STATEMENTS,
+        dossiers::STATEMENTS,
         idempotency::STATEMENTS,
         identity::STATEMENTS,
         identity::keys::STATEMENTS,

@@ -20,6 +20,7 @@ mod budgets;
 mod chats;
 mod check;
 mod db;
+mod dossiers;
 mod error;
 mod idempotency;
 mod identity;

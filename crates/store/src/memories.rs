@@ -5,12 +5,15 @@ use kybern_core::audit::AuditEvent;
 use kybern_core::context::Importance;
 use kybern_core::error::Result as PortResult;
 use kybern_core::id::{MemoryId, RecordId};
-use kybern_core::memory::{MAX_OF_SUBJECT, Memory, MemoryCategory, MemoryStatus, Subject, Trust};
+use kybern_core::memory::{
+    Confidence, MAX_OF_SUBJECT, Memory, MemoryCategory, MemoryStatus, Provenance, Subject, Trust,
+};
 use kybern_core::model::Vector;
 use kybern_core::ports::{MemoryFilter, MemoryStore, Page};
 use kybern_core::task::MemoryEffect;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -30,23 +33,41 @@ statements! {
     NAMED = split "memory_named";
     ENTITIES_EXIST = part "memory" "entities_exist";
     COUNT = part "memory" "count";
+    SAME_WORDS = part "memory" "same_words";
     UPDATE = part "memory" "update";
     VECTOR = part "memory" "vector";
     DELETE = part "memory" "delete";
 }
 
+/// The column `provenance`: where a memory comes from, and how sure that was.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct MemorySource {
+    #[serde(flatten)]
+    provenance: Provenance,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    confidence: Option<Confidence>,
+}
+
+fn source(memory: &Memory) -> String {
+    json!(MemorySource { provenance: memory.provenance.clone(), confidence: memory.confidence }).to_string()
+}
+
 fn memory(row: &mut Row) -> Result<Memory> {
     let (id, kind, subject) = (MemoryId::from_uuid(row.uuid()?), row.text()?, row.uuid()?);
     let subject = Subject::of(&kind, subject).ok_or_else(|| row.fault(format!("{kind:?} is no kind of subject")))?;
+    let (content, category, importance) = (row.text()?, row.named(MemoryCategory::parse)?, importance(row)?);
+    let (trust, status) = (row.named(Trust::parse)?, row.named(MemoryStatus::parse)?);
+    let MemorySource { provenance, confidence } = row.json()?;
     Ok(Memory {
         id,
         subject,
-        content: row.text()?,
-        category: row.named(MemoryCategory::parse)?,
-        importance: importance(row)?,
-        trust: row.named(Trust::parse)?,
-        status: row.named(MemoryStatus::parse)?,
-        provenance: row.json()?,
+        content,
+        category,
+        importance,
+        confidence,
+        trust,
+        status,
+        provenance,
         expires_at: row.opt_time()?,
         created_at: row.time()?,
         updated_at: row.time()?,
@@ -76,16 +97,27 @@ struct WriteMemory {
     audit: AuditEvent,
 }
 
-async fn add(tx: &mut Tx, writing: &WriteMemory) -> Result<()> {
+async fn add(tx: &mut Tx, writing: &WriteMemory) -> Result<Memory> {
     let WriteMemory { scope, memory, vector, audit, .. } = writing;
+    reservations::lock_tenant(tx, *scope).await?;
+    if let Some(known) = in_same_words(tx, *scope, memory).await? {
+        return Ok(known);
+    }
     ensure_room(tx, *scope, memory).await?;
-    insert(tx, *scope, memory, vector.as_ref(), audit).await
+    insert(tx, *scope, memory, vector.as_ref(), audit).await?;
+    Ok(memory.clone())
 }
 
-/// Refuses a memory whose subject is not known, or has as many as it may. Nobody else writes one until this commits.
+/// What is remembered of the same subject in exactly these words, and was not rejected. Nobody else writes one until
+/// this commits: whoever asks holds the tenant's lock.
+async fn in_same_words(tx: &mut Tx, scope: TenantScope, new: &Memory) -> Result<Option<Memory>> {
+    let (kind, id) = (new.subject.kind(), new.subject.id());
+    tx.find(&SAME_WORDS, args![scope, kind, id, new.content.as_str()], memory).await
+}
+
+/// Refuses a memory whose subject is not known, or has as many as it may. Whoever asks holds the tenant's lock.
 async fn ensure_room(tx: &mut Tx, scope: TenantScope, memory: &Memory) -> Result<()> {
     let subject = memory.subject;
-    reservations::lock_tenant(tx, scope).await?;
     match subject {
         Subject::User(user) => must_know(tx, scope, user).await?,
         Subject::Entity(record) => ensure_record_exists(tx, scope, record).await?,
@@ -106,7 +138,7 @@ async fn insert(
 ) -> Result<()> {
     let subject = memory.subject;
     let (model, values) = vectors::columns(vector);
-    let provenance = json!(memory.provenance).to_string();
+    let provenance = source(memory);
     let row = args![
         scope,
         memory.id.as_uuid(),
@@ -155,7 +187,8 @@ async fn update(
     let id = memory.id.as_uuid();
     let (content, category, trust) = (memory.content.as_str(), memory.category.as_str(), memory.trust.as_str());
     let (status, importance) = (memory.status.as_str(), number(memory.importance));
-    let row = args![scope, id, content, category, importance, trust, status, memory.expires_at, memory.updated_at];
+    let (expires_at, updated_at, provenance) = (memory.expires_at, memory.updated_at, source(memory));
+    let row = args![scope, id, content, category, importance, trust, status, expires_at, updated_at, provenance];
     tx.execute(&UPDATE, row).await?;
     if vector.is_some() || !says_the_same {
         let (model, values) = vectors::columns(vector);
@@ -168,12 +201,18 @@ async fn update(
 pub(crate) async fn check(tx: &mut Tx, scope: TenantScope, effect: &MemoryEffect) -> Result<()> {
     let changed = || StoreError::Changed(format!("memory {}", effect.memory().id));
     match effect {
-        MemoryEffect::Add(memory) => match ensure_room(tx, scope, memory).await {
-            Err(StoreError::NotFound { .. } | StoreError::Full(_)) => {
-                Err(StoreError::Changed(format!("what is remembered of {}", memory.subject)))
+        MemoryEffect::Add(memory) => {
+            reservations::lock_tenant(tx, scope).await?;
+            let changed = || StoreError::Changed(format!("what is remembered of {}", memory.subject));
+            // The tool believed that nobody has said it: called again, it answers what somebody said meanwhile.
+            if in_same_words(tx, scope, memory).await?.is_some() {
+                return Err(changed());
             }
-            checked => checked,
-        },
+            match ensure_room(tx, scope, memory).await {
+                Err(StoreError::NotFound { .. } | StoreError::Full(_)) => Err(changed()),
+                checked => checked,
+            }
+        }
         MemoryEffect::Change { before, .. } | MemoryEffect::Remove(before) => {
             reservations::lock_tenant(tx, scope).await?;
             let known = get(tx, scope, before.id).await?;
@@ -193,7 +232,7 @@ pub(crate) async fn write(
     match effect {
         MemoryEffect::Add(memory) => insert(tx, scope, memory, None, audit).await,
         MemoryEffect::Change { before, after } => {
-            update(tx, scope, (after, before.content == after.content), None, audit).await
+            update(tx, scope, (after.as_ref(), before.content == after.content), None, audit).await
         }
         MemoryEffect::Remove(memory) => {
             tx.execute(&DELETE, args![scope, memory.id.as_uuid()]).await?;
@@ -230,7 +269,11 @@ async fn list(tx: &mut Tx, listing: &ListQuery<MemoryFilter, MemoryId>) -> Resul
     page::cut_readable(rows, limit, memory)
 }
 
-async fn of_subject(tx: &mut Tx, scope: TenantScope, subject: Subject) -> Result<Vec<(Memory, Option<Vector>)>> {
+pub(crate) async fn of_subject(
+    tx: &mut Tx,
+    scope: TenantScope,
+    subject: Subject,
+) -> Result<Vec<(Memory, Option<Vector>)>> {
     let rows = tx.fetch_all(&OF_SUBJECT, args![scope, subject.kind(), subject.id()]).await?;
     Ok(page::readable(rows, |row| Ok((memory(row)?, vectors::read(row)?))))
 }
@@ -268,7 +311,7 @@ impl<D: 'static> MemoryStore for SqlStore<D> {
         memory: &Memory,
         vector: Option<&Vector>,
         audit: AuditEvent,
-    ) -> PortResult<()> {
+    ) -> PortResult<Memory> {
         let writing = WriteMemory { scope, before: None, memory: memory.clone(), vector: vector.cloned(), audit };
         Ok(self.write(scope, writing, |tx, writing| Box::pin(add(tx, writing))).await?)
     }

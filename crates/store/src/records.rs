@@ -50,7 +50,7 @@ pub(crate) fn shown(row: &mut Row) -> Result<Record> {
 }
 
 /// Reads a record to be decided by or written over: all of it.
-fn record(row: &mut Row) -> Result<Record> {
+pub(crate) fn record(row: &mut Row) -> Result<Record> {
     shown(row)?.whole().map_err(|error| row.fault(error.to_string()))
 }
 

@@ -31,7 +31,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("kernel", &["events", "executor", "jobs", "plan", "retention", "settings", "worker"]),
     ("tools", &["secret", "tools"]),
     ("models and budget", &["budget", "models"]),
-    ("agents", &["agent", "context", "knowledge", "memory", "plans", "understanding"]),
+    ("agents", &["agent", "context", "dossier", "knowledge", "memory", "plans", "understanding"]),
     (
         "people",
         &[

@@ -9,6 +9,8 @@
 //! Only active memories that have not expired are ever shown to a model, and then as what somebody has said, never as
 //! an instruction. A text in which a secret is found is never remembered: it would be shown again and again.
 
+mod confidence;
+mod fuse;
 mod named;
 mod near;
 
@@ -16,12 +18,15 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use confidence::Confidence;
+pub use fuse::{by_keywords, fused, places};
 pub use named::names_in;
 pub use near::{by_words, nearness};
 
 use crate::context::Importance;
 use crate::error::{Error, ErrorCode, Result};
 use crate::id::{ChatId, MemoryId, MessageId, RecordId, TaskId, UserId};
+use crate::plan::StepId;
 use crate::policy::redact::has_secret;
 use crate::time::Timestamp;
 
@@ -31,6 +36,8 @@ pub const MAX_CONTENT: usize = 2_000;
 pub const MAX_SUGGESTION: usize = 200;
 /// The most suggestions of one turn.
 pub const MAX_SUGGESTIONS: usize = 5;
+/// The most characters of the place where a memory stands in what was read.
+pub const MAX_PLACE: usize = 200;
 /// The most memories of one subject. All of them are compared in a search, so this bounds what one reads.
 pub const MAX_OF_SUBJECT: u32 = 2_000;
 
@@ -161,6 +168,12 @@ pub struct Provenance {
     /// The tool that said it.
     #[cfg_attr(feature = "schema", schema(required))]
     pub tool: Option<String>,
+    /// The step of the task in which the tool said it.
+    #[cfg_attr(feature = "schema", schema(required))]
+    pub step: Option<StepId>,
+    /// Where it stands in what was read, for instance a file and its page.
+    #[cfg_attr(feature = "schema", schema(required))]
+    pub place: Option<String>,
 }
 
 /// Something that is to be remembered.
@@ -172,6 +185,8 @@ pub struct NewMemory {
     pub category: MemoryCategory,
     /// How much it matters.
     pub importance: Importance,
+    /// How sure whoever says it is; `None` when they do not say.
+    pub confidence: Option<Confidence>,
     /// Where it comes from.
     pub provenance: Provenance,
     /// When it holds no more; `None` for never.
@@ -189,6 +204,7 @@ impl NewMemory {
             content: content.to_owned(),
             category: MemoryCategory::Fact,
             importance: Importance::DEFAULT,
+            confidence: None,
             provenance: Provenance::default(),
             expires_at: None,
             pending: false,
@@ -208,6 +224,9 @@ pub struct Memory {
     pub category: MemoryCategory,
     /// How much it matters, from 1 to 10.
     pub importance: Importance,
+    /// How sure whoever said it was, from 0 to 1; null when they did not say.
+    #[cfg_attr(feature = "schema", schema(required))]
+    pub confidence: Option<Confidence>,
     /// Whose word it is.
     pub trust: Trust,
     /// How it stands.
@@ -232,6 +251,8 @@ pub struct MemoryChange {
     pub category: Option<MemoryCategory>,
     /// How much it matters.
     pub importance: Option<Importance>,
+    /// How sure it is. That of the words before does not go over to new ones.
+    pub confidence: Option<Confidence>,
     /// When it holds no more; an inner `None` for never.
     pub expires_at: Option<Option<Timestamp>>,
 }
@@ -265,6 +286,9 @@ impl Memory {
     /// `VALIDATION_ERROR` with the place.
     pub fn of(new: NewMemory, id: MemoryId, trust: Trust, at: Timestamp) -> Result<Self> {
         let content = checked(&new.content, trust)?;
+        if new.provenance.place.as_ref().is_some_and(|place| place.chars().count() > MAX_PLACE) {
+            return Err(Error::invalid("/place", format!("a place has at most {MAX_PLACE} characters")));
+        }
         expiry(new.expires_at, at)?;
         Ok(Self {
             id,
@@ -272,6 +296,7 @@ impl Memory {
             content,
             category: new.category,
             importance: new.importance,
+            confidence: new.confidence,
             trust,
             status: if new.pending { MemoryStatus::Pending } else { trust.begins() },
             provenance: new.provenance,
@@ -286,9 +311,13 @@ impl Memory {
     /// # Errors
     /// `VALIDATION_ERROR` with the place.
     pub fn changed(self, change: MemoryChange, at: Timestamp) -> Result<Self> {
-        let (content, trust) = match &change.content {
-            None => (self.content, self.trust),
-            Some(content) => (checked(content, Trust::User)?, Trust::User),
+        let (content, trust, known) = match &change.content {
+            None => (self.content, self.trust, self.confidence),
+            Some(content) => {
+                let content = checked(content, Trust::User)?;
+                let known = self.confidence.filter(|_| content == self.content);
+                (content, Trust::User, known)
+            }
         };
         expiry(change.expires_at.flatten(), at)?;
         Ok(Self {
@@ -296,6 +325,7 @@ impl Memory {
             trust,
             category: change.category.unwrap_or(self.category),
             importance: change.importance.unwrap_or(self.importance),
+            confidence: change.confidence.or(known),
             expires_at: change.expires_at.unwrap_or(self.expires_at),
             updated_at: at,
             ..self
@@ -393,6 +423,12 @@ mod tests {
         assert_eq!(known.clone().changed(change, AT).unwrap().trust, Trust::User);
         let past = MemoryChange { expires_at: Some(Some(AT)), ..MemoryChange::default() };
         assert_eq!(known.clone().changed(past, AT).unwrap_err().details()[0].path, "/expiresAt");
+        let sure = NewMemory { confidence: 0.4.try_into().ok(), ..NewMemory::fact(ada(), "Likes trains.") };
+        let sure = Memory::of(sure, known.id, Trust::Tool, AT).unwrap();
+        let change = MemoryChange { importance: 9.try_into().ok(), ..MemoryChange::default() };
+        assert_eq!(sure.clone().changed(change, AT).unwrap().confidence, sure.confidence);
+        let change = MemoryChange { content: Some("Likes ships.".to_owned()), ..MemoryChange::default() };
+        assert_eq!(sure.changed(change, AT).unwrap().confidence, None, "that was said of other words");
         let later = MemoryChange { expires_at: Some(Some(Timestamp::from_millis(2_000))), ..MemoryChange::default() };
         let later = known.changed(later, AT).unwrap();
         assert!(later.holds(Timestamp::from_millis(1_999)) && !later.holds(Timestamp::from_millis(2_000)));

@@ -3,8 +3,9 @@
 use async_trait::async_trait;
 
 use crate::context::Similarity;
+use crate::dossier::Dossier;
 use crate::error::Result;
-use crate::id::MemoryId;
+use crate::id::{MemoryId, RecordId};
 use crate::memory::{Memory, Subject};
 
 /// The memories that whoever the tool works for may see ([`crate::tool::Behalf::may_remember`]).
@@ -23,6 +24,13 @@ pub trait MemoryReader: Send + Sync {
     /// `PERMISSION_DENIED` for a subject that may not be seen; `NOT_FOUND` for a record or a user that the tenant does not
     /// have.
     async fn of(&self, subject: Subject) -> Result<Vec<Memory>>;
+
+    /// The dossier of an entity, its memories in the order in which they matter for the question; without one, by what
+    /// they weigh. Memories that may not be seen are withheld, and the dossier says so.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` for a record that the tenant does not have.
+    async fn dossier(&self, entity: RecordId, question: Option<&str>) -> Result<Dossier>;
 
     /// One memory; `None` also for one that may not be seen.
     async fn find(&self, id: MemoryId) -> Result<Option<Memory>>;

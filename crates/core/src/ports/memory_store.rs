@@ -24,7 +24,8 @@ pub struct MemoryFilter {
 /// Where memories are kept, each with the vector of what it says.
 #[async_trait]
 pub trait MemoryStore: Send + Sync {
-    /// Writes a new memory.
+    /// Writes a new memory, and answers it as it is stored. Where the subject has an active or pending one that says
+    /// exactly the same, that one is answered and nothing is written: also of two that are remembered side by side.
     ///
     /// # Errors
     /// `NOT_FOUND` when its user or record is not known; `UNPROCESSABLE` when the subject has as many as it may.
@@ -34,7 +35,7 @@ pub trait MemoryStore: Send + Sync {
         memory: &Memory,
         vector: Option<&Vector>,
         audit: AuditEvent,
-    ) -> Result<()>;
+    ) -> Result<Memory>;
 
     async fn memory(&self, scope: TenantScope, id: MemoryId) -> Result<Option<Memory>>;
 

@@ -9,6 +9,7 @@ pub mod blob_store;
 pub mod chat_store;
 pub mod clock;
 pub mod document_reader;
+pub mod dossier_store;
 pub mod http;
 pub mod idempotency_store;
 pub mod identity_store;
@@ -39,6 +40,7 @@ pub mod retention_store;
 pub mod secret_store;
 pub mod secrets;
 pub mod spelling_rule;
+pub mod state_provider;
 pub mod step_handler;
 pub mod task_reader;
 pub mod task_store;
@@ -53,6 +55,7 @@ pub use blob_store::BlobStore;
 pub use chat_store::ChatStore;
 pub use clock::{Clock, IdSource, Random};
 pub use document_reader::DocumentReader;
+pub use dossier_store::{DossierRows, DossierStore};
 pub use http::{HttpBody, HttpClient, HttpFailure, HttpRequest, HttpResponse};
 pub use idempotency_store::{IdempotencyStore, Idempotent};
 pub use identity_store::IdentityStore;
@@ -83,6 +86,7 @@ pub use retention_store::RetentionStore;
 pub use secret_store::{SecretReader, SecretStore};
 pub use secrets::{DataKey, Keys};
 pub use spelling_rule::{SpelledValue, SpellingRule};
+pub use state_provider::StateProvider;
 pub use step_handler::StepHandler;
 pub use task_reader::TaskReader;
 pub use task_store::{
@@ -115,6 +119,7 @@ pub trait Store:
     + PromptStore
     + PreferenceStore
     + MemoryStore
+    + DossierStore
     + KnowledgeStore
     + LessonStore
     + RetentionStore
@@ -144,6 +149,7 @@ impl<T> Store for T where
         + PromptStore
         + PreferenceStore
         + MemoryStore
+        + DossierStore
         + KnowledgeStore
         + LessonStore
         + RetentionStore

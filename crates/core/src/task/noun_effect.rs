@@ -16,7 +16,7 @@ pub enum MemoryEffect {
     Change {
         /// As it was read.
         before: Memory,
-        after: Memory,
+        after: Box<Memory>,
     },
     /// It is removed, when it is stored as it was read.
     Remove(Memory),

@@ -13,7 +13,7 @@ use crate::models::CallContext;
 
 /// Whether an actor may see and change what is remembered of a subject: users what is remembered of them, operators
 /// what is remembered of entities, administrators all.
-fn may(actor: &Actor, subject: Subject) -> bool {
+pub(crate) fn may(actor: &Actor, subject: Subject) -> bool {
     let own = match subject {
         Subject::User(user) => actor.user() == Some(user),
         Subject::Entity(_) => actor.may(Right::Operate),
@@ -33,7 +33,8 @@ fn demand(actor: &Actor, subject: Subject) -> Result<()> {
 }
 
 impl Memories {
-    /// Remembers what a user says. It holds from the next turn on.
+    /// Remembers what a user says. It holds from the next turn on. What is remembered in exactly these words already is
+    /// answered as it stands; where it waits for a person, whoever says it has accepted it.
     ///
     /// # Errors
     /// `VALIDATION_ERROR` with the place; `NOT_FOUND` for an unknown user or record; `PERMISSION_DENIED`;
@@ -41,7 +42,12 @@ impl Memories {
     pub async fn remember(&self, actor: &Actor, new: NewMemory) -> Result<Memory> {
         demand(actor, new.subject)?;
         let (caller, id) = (CallContext::of(actor), MemoryId::from_uuid(id_for(self.ids.as_ref(), actor, "memory")));
-        let make = self.add_memory(&caller, id, new, (Trust::User, "memory.add"));
+        let make = async {
+            let waits = new.pending;
+            let known = self.add_memory(&caller, id, new, (Trust::User, "memory.add")).await?;
+            let accepts = known.id != id && !waits && known.status == MemoryStatus::Pending;
+            if accepts { self.judge(actor, known.id, true).await } else { Ok(known) }
+        };
         once(actor, || self.store.memory(actor.scope(), id), make).await
     }
 
@@ -87,8 +93,7 @@ impl Memories {
         self.must_know(caller.scope, memory.subject, caller.user).await?;
         let vector = self.vector_to_keep(caller, &memory.content).await;
         let event = event(caller, action, &memory);
-        self.store.add_memory(caller.scope, &memory, vector.as_ref(), event).await?;
-        Ok(memory)
+        self.store.add_memory(caller.scope, &memory, vector.as_ref(), event).await
     }
 
     /// The vector of what is remembered, if it can be made now. A memory is not lost because a model is down or the

@@ -4,6 +4,8 @@ mod manage;
 mod search;
 mod suggest;
 
+pub(crate) use manage::may;
+pub(crate) use search::best;
 pub(crate) use suggest::{SUGGEST_JOB, Suggestions};
 
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use kybern_core::context::{Origin, SearchHit, Similarity};
 use kybern_core::error::Result;
 use kybern_core::id::{MemoryId, UserId};
-use kybern_core::memory::{Memory, Subject, names_in, nearness};
+use kybern_core::memory::{Memory, Subject, by_keywords, fused, names_in, nearness, places};
 use kybern_core::model::Vector;
 
 use super::Memories;
@@ -15,14 +15,38 @@ use crate::models::embedding::{BATCH, Query, tokens};
 /// The most records whose memories a turn is told.
 const ENTITIES: u32 = 3;
 
-/// The nearest and weightiest first; what has nothing to do with the question is none of them.
-fn best(mut found: Vec<(SearchHit, Memory)>, limit: usize) -> Vec<(SearchHit, Memory)> {
-    found.retain(|(found, _)| found.similarity.per_mille() > 0);
-    let rank =
-        |found: &SearchHit| u32::from(found.similarity.per_mille()) * u32::from(found.importance.map_or(1, u8::from));
-    found.sort_by(|(a, _), (b, _)| rank(b).cmp(&rank(a)).then_with(|| a.id.cmp(&b.id)));
-    found.truncate(limit);
-    found
+/// A memory that was compared with a question.
+pub(crate) struct ComparedMemory {
+    hit: SearchHit,
+    pub(crate) memory: Memory,
+    /// Which part of the question's words it has, where vectors were compared as well.
+    keywords: Similarity,
+}
+
+impl ComparedMemory {
+    /// By how near it is and how much it matters.
+    fn weighed(&self, near: Similarity) -> u32 {
+        u32::from(near.per_mille()) * u32::from(self.hit.importance.map_or(1, u8::from))
+    }
+}
+
+/// The nearest and weightiest first; what has nothing to do with the question is none of them. Where there are vectors,
+/// the ranking by them and the one by words are fused: a name or a number that vectors do not know is found too.
+pub(crate) fn best(mut found: Vec<ComparedMemory>, limit: usize) -> Vec<ComparedMemory> {
+    for one in &mut found {
+        if one.keywords > Similarity::default() {
+            one.hit.similarity = one.hit.similarity.max(Similarity::LEAST);
+        }
+    }
+    found.retain(|one| one.hit.similarity > Similarity::default());
+    let near: Vec<u32> = found.iter().map(|one| one.weighed(one.hit.similarity)).collect();
+    let worded: Vec<u32> = found.iter().map(|one| one.weighed(one.keywords)).collect();
+    let scores =
+        places(&near).into_iter().zip(places(&worded)).map(|(near, worded)| fused(near.into_iter().chain(worded)));
+    let mut scored: Vec<(u64, u32, ComparedMemory)> =
+        scores.zip(near).zip(found).map(|((score, near), one)| (score, near, one)).collect();
+    scored.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)).then_with(|| a.2.hit.id.cmp(&b.2.hit.id)));
+    scored.into_iter().take(limit).map(|(_, _, one)| one).collect()
 }
 
 impl Memories {
@@ -55,7 +79,8 @@ impl Memories {
         limit: usize,
     ) -> Result<Vec<(SearchHit, Memory)>> {
         let all = self.store.memories_of(caller.scope, subject).await?;
-        Ok(best(self.nearest_of(caller, all, &Query::new(question)).await?, limit))
+        let found = best(self.compared(caller, all, &Query::new(question)).await?, limit);
+        Ok(found.into_iter().map(|one| (one.hit, one.memory)).collect())
     }
 
     /// What a turn is told: what is remembered of its user, and, where they may see that, of the records that the
@@ -81,23 +106,23 @@ impl Memories {
         };
         let keys: HashMap<MemoryId, String> = named.iter().map(|(key, memory, _)| (memory.id, key.clone())).collect();
         let all = own.into_iter().chain(named.into_iter().map(|(_, memory, vector)| (memory, vector))).collect();
-        let mut found = self.nearest_of(caller, all, query).await?;
-        for (found, memory) in &mut found {
+        let mut found = self.compared(caller, all, query).await?;
+        for ComparedMemory { hit, memory, .. } in &mut found {
             if let Some(key) = keys.get(&memory.id) {
-                found.title = format!("{} about {key}", found.title);
-                found.similarity = found.similarity.max(Similarity::LEAST);
+                hit.title = format!("{} about {key}", hit.title);
+                hit.similarity = hit.similarity.max(Similarity::LEAST);
             }
         }
-        Ok(best(found, limit).into_iter().map(|(found, _)| found).collect())
+        Ok(best(found, limit).into_iter().map(|one| one.hit).collect())
     }
 
     /// How near each of these is that holds.
-    async fn nearest_of(
+    pub(crate) async fn compared(
         &self,
         caller: &CallContext,
         all: Vec<(Memory, Option<Vector>)>,
         query: &Query<'_>,
-    ) -> Result<Vec<(SearchHit, Memory)>> {
+    ) -> Result<Vec<ComparedMemory>> {
         let (now, question) = (self.clock.now(), query.text());
         let mut all: Vec<(Memory, Option<Vector>)> = all.into_iter().filter(|(memory, _)| memory.holds(now)).collect();
         if all.is_empty() || question.is_empty() {
@@ -111,7 +136,8 @@ impl Memories {
             .into_iter()
             .map(|(memory, vector)| {
                 let similarity = nearness((question, asked), (&memory.content, vector.as_ref()));
-                let found = SearchHit {
+                let keywords = asked.map(|_| by_keywords(question, &memory.content)).unwrap_or_default();
+                let hit = SearchHit {
                     id: memory.id.to_string(),
                     origin: Origin::Memory,
                     title: memory.category.as_str().to_owned(),
@@ -120,7 +146,7 @@ impl Memories {
                     importance: Some(memory.importance),
                     tokens: tokens(&memory.content),
                 };
-                (found, memory)
+                ComparedMemory { hit, memory, keywords }
             })
             .collect();
         Ok(found)

@@ -64,6 +64,7 @@ impl JobHandler for Memories {
                 chat: said.turn.map(|turn| turn.chat_id),
                 message: said.turn.map(|turn| turn.answer_id),
                 tool: Some(crate::tools::builtin::SUGGEST_MEMORY.to_owned()),
+                ..Provenance::default()
             };
             let new = NewMemory { provenance, pending: true, ..NewMemory::fact(Subject::User(said.user), memory) };
             match self.suggest(&caller, new).await.map_err(|error| (mends(error.code()), error)) {

@@ -231,6 +231,7 @@ impl Engine {
             models: models.clone(),
             agents: services.agents.clone(),
             plans: services.plans.clone(),
+            dossiers: services.dossiers.clone(),
             turns: turns.clone(),
             suspect: tokio::sync::Mutex::default(),
         };

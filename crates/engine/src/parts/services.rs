@@ -14,6 +14,7 @@ use crate::audit::AuditTrail;
 use crate::budget::{Budgets, CallBudget};
 use crate::chat::Chats;
 use crate::clock::TaskClock;
+use crate::dossier::Dossiers;
 use crate::identity::Identity;
 use crate::intake::Intake;
 use crate::invocation::Invocations;
@@ -39,6 +40,7 @@ pub(crate) struct Services {
     pub(crate) agents: Agents,
     pub(crate) audit: AuditTrail,
     pub(crate) budgets: Budgets,
+    pub(crate) dossiers: Dossiers,
     pub(crate) identity: Identity,
     pub(crate) knowledge: Knowledge,
     pub(crate) memories: Memories,
@@ -85,6 +87,21 @@ impl Services {
             time: time.clone(),
             stopping: stopping.clone(),
         };
+        let memories = Memories {
+            store: store.clone(),
+            users: store.clone(),
+            records: store.clone(),
+            models: models.clone(),
+            clock: clock.clone(),
+            ids: ids.clone(),
+        };
+        let dossiers = Dossiers {
+            store: store.clone(),
+            records: store.clone(),
+            registry: registry.clone(),
+            memories: memories.clone(),
+            clock: clock.clone(),
+        };
         Self {
             audit: AuditTrail {
                 store: store.clone(),
@@ -111,14 +128,8 @@ impl Services {
                 clock: clock.clone(),
                 ids: ids.clone(),
             },
-            memories: Memories {
-                store: store.clone(),
-                users: store.clone(),
-                records: store.clone(),
-                models: models.clone(),
-                clock: clock.clone(),
-                ids: ids.clone(),
-            },
+            memories,
+            dossiers,
             outbox: Outbox { store: store.clone(), tasks: store.clone(), clock: clock.clone(), ids: ids.clone() },
             own_tools: OwnTools {
                 store: store.clone(),
@@ -175,6 +186,12 @@ impl Engine {
     #[must_use]
     pub fn budgets(&self) -> &Budgets {
         &self.inner.services.budgets
+    }
+
+    /// What tenants know of entities.
+    #[must_use]
+    pub fn dossiers(&self) -> &Dossiers {
+        &self.inner.services.dossiers
     }
 
     /// Tenants, users, keys, webhooks and permissions.

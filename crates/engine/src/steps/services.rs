@@ -18,6 +18,7 @@ use super::talk::TaskTalk;
 use super::task_steps::{TaskShared, TaskSteps};
 use crate::agent::{Agents, TurnServices};
 use crate::budget::CallBudget;
+use crate::dossier::Dossiers;
 use crate::events::LiveReplies;
 use crate::executor::lessons::version_of;
 use crate::executor::steps::{LoadedSteps, StepKinds};
@@ -52,6 +53,7 @@ pub(crate) struct StepServices {
     pub(crate) models: ModelService,
     pub(crate) agents: Agents,
     pub(crate) plans: Plans,
+    pub(crate) dossiers: Dossiers,
     /// What the questions of turns are made with.
     pub(crate) turns: Arc<TurnServices>,
     /// Held by a call of which a worker may have died.

@@ -75,6 +75,8 @@ impl WriteAuthor<'_> {
             chat: turn.map(|turn| turn.chat_id),
             message: turn.map(|turn| turn.answer_id),
             tool: self.node.spec.tool_key().map(str::to_owned),
+            step: Some(self.node.id.clone()),
+            place: new.provenance.place.clone(),
         };
         let new = NewMemory { provenance, ..new };
         let memory = self.behalf.remembered(new, id, self.now).map_err(refused)?;
@@ -85,7 +87,7 @@ impl WriteAuthor<'_> {
     fn reword(&self, before: Memory, change: MemoryChange) -> Result<Effect, StepError> {
         let after = self.behalf.reworded(&before, change, self.now).map_err(refused)?;
         let audit = self.audit("memory.change", format!("memory:{}", after.id), about(&after));
-        Ok(noun(Noun::Memory(MemoryEffect::Change { before, after }), audit))
+        Ok(noun(Noun::Memory(MemoryEffect::Change { before, after: Box::new(after) }), audit))
     }
 
     /// A task that a step submits and does not wait for: a child, so that its tree pays for it and it cannot lie deeper

@@ -21,6 +21,7 @@ mod delegation;
 mod depth;
 mod documents;
 mod door;
+mod dossiers;
 mod effects;
 mod entities;
 mod extractions;

@@ -199,7 +199,8 @@ fn where_no_memory_has_room_nothing_is_paid_for_and_what_was_rejected_takes_none
         assert_eq!(model.texts.load(Ordering::SeqCst), 0);
         engine.memories().judge(actor, last.unwrap(), false).await.unwrap();
         engine.memories().suggest(&caller, new()).await.unwrap();
-        assert_eq!(engine.memories().remember(actor, new()).await.unwrap_err().code(), ErrorCode::Unprocessable);
+        let other = NewMemory::fact(own(actor), "Loves ships");
+        assert_eq!(engine.memories().remember(actor, other).await.unwrap_err().code(), ErrorCode::Unprocessable);
     });
 }
 

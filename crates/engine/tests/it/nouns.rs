@@ -59,7 +59,7 @@ impl Live<'_> {
     }
 
     /// A user with these roles.
-    async fn engage(&self, roles: &[Role]) -> Actor {
+    pub async fn engage(&self, roles: &[Role]) -> Actor {
         let new = NewUser {
             name: "Second".to_owned(),
             email: "second@example.com".to_owned(),
@@ -71,7 +71,7 @@ impl Live<'_> {
     }
 
     /// How one step with that tool ends for somebody.
-    async fn step_of(&self, actor: &Actor, tool: &str, args: Value) -> TaskView {
+    pub async fn step_of(&self, actor: &Actor, tool: &str, args: Value) -> TaskView {
         let key = self.put(plan(json!([step("a", tool, args)]))).await;
         let request = SubmitRequest { plan_key: Some(key), ..SubmitRequest::text("go") };
         let id = self.engine.tasks().submit(actor, request, None).await.unwrap().id;
@@ -145,6 +145,7 @@ fn what_a_step_remembers_is_the_tools_word_and_a_later_step_finds_it() {
         assert_eq!((memory.trust, memory.status), (Trust::Tool, MemoryStatus::Active));
         assert_eq!(memory.provenance.task, Some(task.id));
         assert_eq!(memory.provenance.tool.as_deref(), Some("memory.remember"));
+        assert_eq!(memory.provenance.step.as_ref().map(|step| step.as_str()), Some("note"));
     });
 }
 

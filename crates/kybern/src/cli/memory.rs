@@ -43,6 +43,9 @@ pub(super) enum MemoryCommand {
         /// What it is: fact, preference, insight or event
         #[arg(long)]
         category: Option<String>,
+        /// How sure it is, from 0 to 1
+        #[arg(long, value_name = "SHARE")]
+        confidence: Option<f64>,
         #[command(flatten)]
         format: Format,
     },
@@ -88,6 +91,8 @@ pub(super) async fn run(command: MemoryCommand, context: &mut Context) -> Result
                 ("STATUS", "/status"),
                 ("CATEGORY", "/category"),
                 ("TRUST", "/trust"),
+                ("CONFIDENCE", "/confidence"),
+                ("TASK", "/provenance/task"),
                 ("WHAT", "/content"),
             ];
             let memories = List::at(PATH, "memory list").only_as("of", subject, of.map(of_whom).unwrap_or_default());
@@ -95,13 +100,16 @@ pub(super) async fn run(command: MemoryCommand, context: &mut Context) -> Result
             memories.or("nothing is remembered").print(&page, columns, context).await
         }
         MemoryCommand::Show { id, format } => list::show(&format!("{PATH}/{id}"), format, context).await,
-        MemoryCommand::Add { content, of, category, format } => {
+        MemoryCommand::Add { content, of, category, confidence, format } => {
             let mut body = json!({"content": content});
             if let Some((kind, id)) = of {
                 body["subject"] = json!({"type": kind, "id": id});
             }
             if let Some(category) = category {
                 body["category"] = Value::String(category);
+            }
+            if let Some(confidence) = confidence {
+                body["confidence"] = json!(confidence);
             }
             let reply = context.post(PATH, PostedBody::Json(&body)).await?;
             Ok(context.told(&reply, format, |memory| format!("remembered as {}", field(memory, "id"))))

@@ -10,6 +10,7 @@ mod audit;
 mod budget;
 mod chat;
 mod context;
+mod dossier;
 mod exit;
 mod file;
 mod input;
@@ -106,6 +107,8 @@ enum Command {
     /// Keep what is remembered of users and of records
     #[command(subcommand)]
     Memory(memory::MemoryCommand),
+    /// See what is known of an entity
+    Dossier(dossier::DossierArgs),
     /// Keep the documents that agents may quote
     #[command(subcommand)]
     Knowledge(knowledge::KnowledgeCommand),
@@ -228,6 +231,7 @@ async fn run(command: Command, context: &mut Context) -> Result<ExitCode, Failur
         Command::Lesson(command) => lesson::run(command, context).await,
         Command::Prompt(command) => prompt::run(command, context).await,
         Command::Memory(command) => memory::run(command, context).await,
+        Command::Dossier(args) => dossier::run(args, context).await,
         Command::Knowledge(command) => knowledge::run(command, context).await,
         Command::Agent(command) => agent::run(command, context).await,
         Command::Chat(args) => chat::run(args, context).await,

@@ -30,6 +30,7 @@ mod policy;
 pub mod schema;
 mod send_chase_email;
 mod send_loss_run_request;
+mod state;
 mod term;
 mod underlying;
 mod vehicles;
@@ -72,6 +73,7 @@ impl Pack for InsurancePack {
         }
         registry.extraction("insurance", schema::schema())?;
         create_loss_run_requests::InsurerNames::register(registry)?;
+        registry.state_provider(Arc::new(state::InsuranceState))?;
         registry.tool(Arc::new(ExtractDocuments::new()))?;
         registry.tool(Arc::new(create_deal()))?;
         registry.tool(Arc::new(create_loss_run_requests()))?;

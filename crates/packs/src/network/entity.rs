@@ -156,6 +156,21 @@ pub(super) fn name_lookups(normal_name: &str) -> Vec<Lookup> {
     lookups
 }
 
+/// Under what an entity stands that people call so: its number, alone or behind the name of its kind (`DOT 9104417`),
+/// or its name.
+pub(super) fn lookups_called(called: &str) -> Vec<Lookup> {
+    let letters: String = called.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_uppercase).collect();
+    let number: String = called.chars().filter(char::is_ascii_digit).collect();
+    let is_meant = |kind: &&&str| letters.is_empty() || letters.trim_start_matches("US") == **kind;
+    let kinds = IDENTIFIERS.iter().filter(|kind| !number.is_empty() && is_meant(kind));
+    let mut lookups: Vec<Lookup> = kinds.map(|kind| Lookup::shared(*kind, number.clone())).collect();
+    let name = company::normal_name(called);
+    if !name.is_empty() {
+        lookups.push(Lookup::shared("name", name));
+    }
+    lookups
+}
+
 /// A record's field, when it is not empty.
 pub(super) fn field_of(record: &Record, name: &str) -> Option<String> {
     text(&record.props, name)
@@ -194,5 +209,25 @@ pub(super) fn kind() -> RecordKind {
             "additionalProperties": false
         }),
         by_hand: json!({"email": text, "phone": text, "address": text, "state": text}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lookups_called;
+
+    #[test]
+    fn a_company_is_called_by_its_number_or_its_name() {
+        let all = |called: &str| -> Vec<String> {
+            lookups_called(called).into_iter().map(|lookup| format!("{}={}", lookup.name, lookup.value)).collect()
+        };
+        assert_eq!(all("Acme Hauling, L.L.C."), ["name=acme hauling"]);
+        assert_eq!(all("9104417"), ["DOT=9104417", "MC=9104417", "NAIC=9104417", "name=9104417"]);
+        for called in ["DOT 9104417", "usdot-9104417", "dot:9104417"] {
+            assert_eq!(all(called)[0], "DOT=9104417", "{called}");
+            assert_eq!(all(called).len(), 2, "{called}");
+        }
+        assert_eq!(all("Route 66 Freight"), ["name=route 66 freight"]);
+        assert!(all(" ?! ").is_empty());
     }
 }

@@ -13,6 +13,7 @@ mod similarity;
 
 use std::sync::Arc;
 
+use kybern_core::dossier::EntityKind;
 use kybern_core::pack::{DuplicateKey, Pack, PackRegistry};
 
 pub use resolve_entity::resolve_entity;
@@ -29,6 +30,7 @@ impl Pack for NetworkPack {
 
     fn register(&self, registry: &mut PackRegistry) -> Result<(), DuplicateKey> {
         registry.kind(entity::kind())?;
+        registry.entity_kind(EntityKind { kind: entity::KIND, lookups: entity::lookups_called })?;
         registry.tool(Arc::new(resolve_entity()))?;
         registry.tool(Arc::new(resolve_insurer()))
     }

@@ -6,7 +6,7 @@ use kybern_core::context::Importance;
 use kybern_core::error::Detail;
 use kybern_core::id::{MemoryId, UserId};
 use kybern_core::memory::{
-    MAX_CONTENT, Memory, MemoryCategory, MemoryChange, MemoryStatus, NewMemory, Provenance, Subject,
+    Confidence, MAX_CONTENT, Memory, MemoryCategory, MemoryChange, MemoryStatus, NewMemory, Provenance, Subject,
 };
 use kybern_core::ports::MemoryFilter;
 use kybern_core::time::Timestamp;
@@ -56,6 +56,9 @@ pub(crate) struct NewMemoryBody {
     /// How much it matters, from 1 to 10; 5 when left out.
     #[schema(minimum = 1, maximum = 10)]
     importance: Option<u32>,
+    /// How sure it is, from 0 to 1; null when you do not say.
+    #[schema(minimum = 0, maximum = 1)]
+    confidence: Option<f64>,
     /// When it holds no more.
     #[serde(alias = "expires_at")]
     #[schema(value_type = Option<String>, format = "date-time")]
@@ -79,6 +82,9 @@ pub(crate) struct ChangeMemoryBody {
     /// How much it matters, from 1 to 10.
     #[schema(minimum = 1, maximum = 10)]
     importance: Option<u32>,
+    /// How sure it is, from 0 to 1. That of the words before does not go over to new ones.
+    #[schema(minimum = 0, maximum = 1)]
+    confidence: Option<f64>,
     /// When it holds no more; null for never.
     #[serde(default, alias = "expires_at", deserialize_with = "said")]
     #[schema(value_type = Option<String>, format = "date-time")]
@@ -95,6 +101,10 @@ fn importance(number: u32, faults: &mut Vec<Detail>) -> Option<Importance> {
     or_fault(known.ok_or_else(|| Detail::new("/importance", "importance is a number from 1 to 10")), faults)
 }
 
+fn confidence(share: f64, faults: &mut Vec<Detail>) -> Option<Confidence> {
+    or_fault(Confidence::try_from(share).map_err(|problem| Detail::new("/confidence", problem)), faults)
+}
+
 fn subject(kind: &str, id: &str, paths: (&str, &str)) -> Result<Subject, Detail> {
     let id = id.parse::<UserId>().map_err(|_| Detail::new(paths.1, format!("{id:.64?} is not a valid id")))?;
     Subject::of(kind, id.as_uuid()).ok_or_else(|| Detail::new(paths.0, "use user or entity"))
@@ -102,7 +112,8 @@ fn subject(kind: &str, id: &str, paths: (&str, &str)) -> Result<Subject, Detail>
 
 /// Remember something
 ///
-/// What a user says is remembered at once, unless it is `pending`. Users say it of themselves, operators of entities,
+/// What a user says is remembered at once, unless it is `pending`. What is remembered in exactly these words already is
+/// answered as it stands, and accepted where it waited. Users say it of themselves, operators of entities,
 /// administrators of all.
 #[utoipa::path(post, path = "/api/memories", operation_id = "create_memory",
     request_body = NewMemoryBody,
@@ -116,11 +127,12 @@ pub(crate) async fn create(attempt: KeyedRequest, body: JsonBody<NewMemoryBody>)
     faults.extend(check_text("/content", &new.content, MAX_CONTENT));
     let category = new.category.as_deref().and_then(|name| category(name, &mut faults)).unwrap_or_default();
     let importance = new.importance.and_then(|number| importance(number, &mut faults)).unwrap_or_default();
+    let confidence = new.confidence.and_then(|share| confidence(share, &mut faults));
     Problem::refuse(faults)?;
     let subject = subject.ok_or_else(|| Problem::invalid("/subject", "name a subject: this key is no user's"))?;
     let (content, expires_at, pending) = (new.content, new.expires_at, new.pending);
     let provenance = Provenance::default();
-    let new = NewMemory { subject, content, category, importance, provenance, expires_at, pending };
+    let new = NewMemory { subject, content, category, importance, confidence, provenance, expires_at, pending };
     attempt
         .once(body.raw, move |engine, actor| async move {
             let memory = engine.memories().remember(&actor, new).await?;
@@ -238,8 +250,9 @@ pub(crate) async fn change(
     faults.extend(said.category.as_ref().and_then(|name| check_text("/category", name, MAX_NAME)));
     let category = said.category.as_deref().and_then(|name| category(name, &mut faults));
     let importance = said.importance.and_then(|number| importance(number, &mut faults));
+    let confidence = said.confidence.and_then(|share| confidence(share, &mut faults));
     Problem::refuse(faults)?;
-    let change = MemoryChange { content: said.content, category, importance, expires_at: said.expires_at };
+    let change = MemoryChange { content: said.content, category, importance, confidence, expires_at: said.expires_at };
     shown(&state.engine.memories().change(&actor, id, change).await?).map(Json)
 }
 

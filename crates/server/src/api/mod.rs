@@ -6,6 +6,7 @@ pub(crate) mod approvals;
 pub(crate) mod audit;
 pub(crate) mod budgets;
 pub(crate) mod chats;
+pub(crate) mod dossiers;
 pub(crate) mod inbound;
 pub(crate) mod keys;
 pub(crate) mod knowledge;

@@ -30,6 +30,11 @@ page! {
 }
 
 page! {
+    /// The records that may be meant.
+    pub EntityPage of Record: "The records.", "Always null: the list is whole."
+}
+
+page! {
     /// The kinds.
     pub RecordKindPage of RecordKindSchema: "The kinds.", "Always null: the list is whole."
 }

@@ -31,8 +31,16 @@ SELECT id FROM memory WHERE tenant_id = $1 AND subject_type = 'entity' LIMIT 1
 -- name: count
 SELECT count(*) FROM memory WHERE tenant_id = $1 AND subject_type = $2 AND subject_id = $3 AND status <> 'rejected'
 
+-- name: same_words
+SELECT id, subject_type, subject_id, content, category, importance, trust, status, provenance, expires_at, created_at,
+    updated_at
+FROM memory
+WHERE tenant_id = $1 AND subject_type = $2 AND subject_id = $3 AND content = $4 AND status <> 'rejected'
+ORDER BY id LIMIT 1
+
 -- name: update
-UPDATE memory SET content = $3, category = $4, importance = $5, trust = $6, status = $7, expires_at = $8, updated_at = $9
+UPDATE memory SET content = $3, category = $4, importance = $5, trust = $6, status = $7, expires_at = $8, updated_at = $9,
+    provenance = $10
 WHERE tenant_id = $1 AND id = $2
 
 -- name: vector

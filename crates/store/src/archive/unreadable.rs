@@ -5,7 +5,6 @@ use kybern_core::agent::AgentDraft;
 use kybern_core::audit::AuditEvent;
 use kybern_core::id::UserId;
 use kybern_core::lesson::{LessonSource, Teaching};
-use kybern_core::memory::Provenance;
 use kybern_core::plan::FrozenPlan;
 use kybern_core::policy::ToolPolicy;
 use kybern_core::ports::UnreadableRow;
@@ -22,6 +21,7 @@ use super::tables::{ColumnKind, Table, every_table};
 use crate::db::scope_of_row;
 use crate::db::{Row, RowVisibility, Tx, json};
 use crate::error::Result;
+use crate::memories::MemorySource;
 
 /// Whether a text is what its column keeps.
 type Reads = fn(&str) -> Result<(), String>;
@@ -38,7 +38,7 @@ const COLUMNS: &[(&str, &str, Reads)] = &[
     ("model_policy", "providers", is::<Vec<String>>),
     ("secret", "hosts", is::<Vec<HostRule>>),
     ("prompt", "authors", is::<Vec<UserId>>),
-    ("memory", "provenance", is::<Provenance>),
+    ("memory", "provenance", is::<MemorySource>),
     ("attempt", "rendered", is::<RenderedArgs>),
     ("artifact_link", "metadata", is::<Map<String, Value>>),
     ("task", "payload", is::<Value>),

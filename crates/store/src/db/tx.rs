@@ -93,15 +93,21 @@ impl Tx {
     }
 
     /// Makes everything that follows read one moment. It must come first in its transaction.
-    pub(crate) async fn snapshot(&mut self) -> Result<()> {
+    pub(crate) async fn one_moment(&mut self) -> Result<()> {
         match &mut self.conn {
             Conn::Sqlite(conn) if conn.is_autocommit() => conn.execute_batch("BEGIN DEFERRED")?,
             Conn::Sqlite(_) => {}
-            Conn::Postgres(_) => {
-                let text = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SET LOCAL statement_timeout = 0";
-                self.tell(text, Span::Short).await?;
-                self.unhurried = true;
-            }
+            Conn::Postgres(_) => self.tell("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", Span::Short).await?,
+        }
+        Ok(())
+    }
+
+    /// The same, for as long as it takes. It must come first in its transaction.
+    pub(crate) async fn snapshot(&mut self) -> Result<()> {
+        self.one_moment().await?;
+        if self.is_postgres() {
+            self.tell("SET LOCAL statement_timeout = 0", Span::Short).await?;
+            self.unhurried = true;
         }
         Ok(())
     }

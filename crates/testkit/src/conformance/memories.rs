@@ -7,9 +7,10 @@ use kybern_core::memory::{
     MAX_OF_SUBJECT, Memory, MemoryCategory, MemoryChange, MemoryStatus, NewMemory, Provenance, Subject, Trust,
 };
 use kybern_core::model::Vector;
+use kybern_core::plan::StepId;
 use kybern_core::ports::MemoryFilter;
 use kybern_core::record::{Expect, Lookup, PutRecord};
-use kybern_core::task::Effect;
+use kybern_core::task::{CommitRefused, Effect, MemoryEffect, Noun, NounEffect};
 use serde_json::json;
 
 use super::fixture::{LONG, code, pages};
@@ -24,7 +25,7 @@ fn said(w: &World, subject: Subject, content: &str, trust: Trust) -> Memory {
     Memory::of(new, MemoryId::from_uuid(w.id()), trust, w.now()).unwrap()
 }
 
-async fn add(w: &World, home: &Home, memory: &Memory, vector: Option<&Vector>) -> Result<(), Error> {
+async fn add(w: &World, home: &Home, memory: &Memory, vector: Option<&Vector>) -> Result<Memory, Error> {
     w.store().add_memory(home.scope, memory, vector, w.event("memory.add")).await
 }
 
@@ -48,9 +49,12 @@ pub async fn a_memory_is_read_back_as_it_was_said(h: FullHarness) {
     let tool = Memory {
         category: MemoryCategory::Insight,
         importance: 9.try_into().unwrap(),
+        confidence: Some(0.75.try_into().unwrap()),
         provenance: Provenance {
             task: Some(TaskId::from_uuid(w.id())),
             tool: Some("core.noop".to_owned()),
+            step: Some(StepId::parse("read").unwrap()),
+            place: Some("loss-run.pdf, page 2".to_owned()),
             ..Provenance::default()
         },
         ..said(&w, company, "Pays \"late\".", Trust::Tool)
@@ -129,7 +133,11 @@ pub async fn a_memory_is_changed_as_it_was_read(h: FullHarness) {
     change(&first, &accepted, None).await.unwrap();
     assert_eq!(kept().await, (accepted.clone(), Some(vector(1.0))), "what it says has not changed");
     assert_eq!(code(change(&first, &accepted, None).await), ErrorCode::Conflict);
-    let words = MemoryChange { content: Some("Likes ships.".to_owned()), ..MemoryChange::default() };
+    let words = MemoryChange {
+        content: Some("Likes ships.".to_owned()),
+        confidence: Some(0.5.try_into().unwrap()),
+        ..MemoryChange::default()
+    };
     let reworded = accepted.clone().changed(words, w.now()).unwrap();
     change(&accepted, &reworded, Some(&vector(2.0))).await.unwrap();
     assert_eq!(kept().await, (reworded.clone(), Some(vector(2.0))));
@@ -163,10 +171,10 @@ pub async fn pages_of_memories_visit_each_once_newest_first(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let (ada, company) = (Subject::User(home.user), Subject::Entity(entity(&w, &home, "a").await));
     let mut made = Vec::new();
-    for (subject, trust) in
-        [(ada, Trust::User), (company, Trust::Tool), (ada, Trust::Model), (ada, Trust::User), (company, Trust::Model)]
-    {
-        let memory = said(&w, subject, "Likes trains.", trust);
+    let all =
+        [(ada, Trust::User), (company, Trust::Tool), (ada, Trust::Model), (ada, Trust::User), (company, Trust::Model)];
+    for (n, (subject, trust)) in all.into_iter().enumerate() {
+        let memory = said(&w, subject, &format!("Likes train {n}."), trust);
         add(&w, &home, &memory, None).await.unwrap();
         made.insert(0, memory);
     }
@@ -188,7 +196,8 @@ pub async fn pages_of_memories_visit_each_once_newest_first(h: FullHarness) {
 pub async fn a_subject_has_so_many_memories_and_what_was_rejected_is_none_of_them(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let ada = Subject::User(home.user);
-    let all: Vec<Memory> = (0..MAX_OF_SUBJECT).map(|_| said(&w, ada, "Likes trains.", Trust::Model)).collect();
+    let all: Vec<Memory> =
+        (0..MAX_OF_SUBJECT).map(|n| said(&w, ada, &format!("Likes train {n}."), Trust::Model)).collect();
     for some in all.chunks(200) {
         let added = join_all(some.iter().map(|memory| add(&w, &home, memory, None))).await;
         assert!(added.iter().all(Result::is_ok));
@@ -200,6 +209,63 @@ pub async fn a_subject_has_so_many_memories_and_what_was_rejected_is_none_of_the
     add(&w, &home, &more, None).await.unwrap();
     let again = said(&w, ada, "Likes planes.", Trust::User);
     assert_eq!(code(add(&w, &home, &again, None).await), ErrorCode::Unprocessable);
+}
+
+pub async fn of_two_memories_of_the_same_words_side_by_side_one_is_kept(h: FullHarness) {
+    let (w, home) = World::new(h).await;
+    let (ada, company) = (Subject::User(home.user), Subject::Entity(entity(&w, &home, "a").await));
+    let same: Vec<Memory> = (0..10).map(|_| said(&w, company, "Pays late.", Trust::User)).collect();
+    let answers = join_all(same.iter().map(|memory| add(&w, &home, memory, None))).await;
+    let kept = w.store().memories_of(home.scope, company).await.unwrap();
+    assert_eq!(kept.len(), 1);
+    assert!(answers.iter().all(|answer| answer.as_ref().unwrap() == &kept[0].0), "each is told what is stored");
+    assert_eq!(w.acts_of(&home, "memory.add").await, 1);
+
+    let others = [said(&w, ada, "Pays late.", Trust::User), said(&w, company, "Pays later.", Trust::User)];
+    for other in &others {
+        assert_eq!(&add(&w, &home, other, None).await.unwrap(), other, "of somebody else, or other words");
+    }
+    let first = &kept[0].0;
+    let rejected = Memory { status: MemoryStatus::Rejected, ..first.clone() };
+    w.store().change_memory(home.scope, (first, &rejected), None, w.event("memory.reject")).await.unwrap();
+    let again = said(&w, company, "Pays late.", Trust::User);
+    assert_eq!(add(&w, &home, &again, None).await.unwrap(), again, "what was rejected can be said again");
+    let other = w.tenant("second").await;
+    let theirs = said(&w, Subject::Entity(entity(&w, &other, "a").await), "Pays late.", Trust::User);
+    assert_eq!(add(&w, &other, &theirs, None).await.unwrap(), theirs);
+}
+
+pub async fn a_step_that_remembers_what_is_known_in_these_words_is_asked_again(h: FullHarness) {
+    let (w, home) = World::new(h).await;
+    let company = Subject::Entity(entity(&w, &home, "a").await);
+    let remember = |memory: Memory| {
+        let what = Noun::Memory(MemoryEffect::Add(memory));
+        Effect::Noun(Box::new(NounEffect { what, audit: w.event("memory.add") }))
+    };
+    let commit = async |memory: Memory| {
+        let lease = w.leased_as(&home, w.new_task(), "w", LONG).await.lease;
+        let commit = kybern_core::task::Commit { effects: vec![remember(memory)], ..w.blank() };
+        w.store().commit(&lease, commit.into()).await
+    };
+    assert!(commit(said(&w, company, "Pays late.", Trust::Tool)).await.is_ok());
+    let again = commit(said(&w, company, "Pays late.", Trust::Tool)).await;
+    assert!(matches!(again, Err(CommitRefused::Changed { .. })), "{again:?}");
+    assert!(commit(said(&w, company, "Pays later.", Trust::Tool)).await.is_ok());
+    assert_eq!(w.store().memories_of(home.scope, company).await.unwrap().len(), 2);
+}
+
+pub async fn what_is_forgotten_takes_its_vector_along(h: FullHarness) {
+    let (w, home) = World::new(h).await;
+    let company = Subject::Entity(entity(&w, &home, "a").await);
+    let first = said(&w, company, "Pays late.", Trust::User);
+    add(&w, &home, &first, Some(&vector(1.0))).await.unwrap();
+    assert!(w.store().delete_memory(home.scope, first.id, w.now(), w.event("memory.delete")).await.unwrap());
+    // A search that had read it before wants to keep what it has embedded meanwhile.
+    w.store().keep_vectors(home.scope, vec![(first.id, first.updated_at, vector(2.0))]).await.unwrap();
+    assert!(w.store().memories_of(home.scope, company).await.unwrap().is_empty());
+    let again = said(&w, company, "Pays late.", Trust::User);
+    add(&w, &home, &again, None).await.unwrap();
+    assert_eq!(w.store().memories_of(home.scope, company).await.unwrap(), [(again, None)]);
 }
 
 pub async fn another_tenant_neither_sees_nor_changes_a_memory(h: FullHarness) {

@@ -21,6 +21,7 @@ pub mod chats;
 pub mod children;
 pub mod claims;
 pub mod commits;
+pub mod dossiers;
 mod fixture;
 mod harness;
 pub mod idempotency;

@@ -57,7 +57,7 @@ pub async fn a_memory_is_written_changed_and_removed_by_commits(h: FullHarness) 
     try_to(&w, &lease, Noun::Memory(MemoryEffect::Add(first.clone()))).await.unwrap();
     assert_eq!(memories(&w, &home).await, ["Likes trains."]);
     let after = Memory { content: "Likes ships.".to_owned(), ..first.clone() };
-    let change = MemoryEffect::Change { before: first.clone(), after: after.clone() };
+    let change = MemoryEffect::Change { before: first.clone(), after: Box::new(after.clone()) };
     try_to(&w, &lease, Noun::Memory(change.clone())).await.unwrap();
     assert_eq!(memories(&w, &home).await, ["Likes ships."]);
     // It is not as it was read any more: nothing is written, and the other effects are not either.
@@ -162,7 +162,7 @@ pub async fn nouns_of_another_tenant_are_nothing_to_a_commit(h: FullHarness) {
     let after = Memory { content: "Likes ships.".to_owned(), ..theirs.clone() };
     for what in [
         Noun::Memory(MemoryEffect::Add(memory(&w, other.user, "Likes cars."))),
-        Noun::Memory(MemoryEffect::Change { before: theirs.clone(), after }),
+        Noun::Memory(MemoryEffect::Change { before: theirs.clone(), after: Box::new(after) }),
         Noun::Memory(MemoryEffect::Remove(theirs)),
         Noun::Plan(PlanEffect::Retire { key: "test.plan".to_owned(), version: 1 }),
         put(&w, "test.plan", 2),

@@ -2,8 +2,9 @@
 
 use async_trait::async_trait;
 use kybern_core::context::Similarity;
+use kybern_core::dossier::Dossier;
 use kybern_core::error::{Error, ErrorCode, Result};
-use kybern_core::id::MemoryId;
+use kybern_core::id::{MemoryId, RecordId};
 use kybern_core::memory::{Memory, Subject};
 use kybern_core::ports::MemoryReader;
 
@@ -40,6 +41,12 @@ impl MemoryReader for Memories {
         seen.services.turns.memories.must_know(seen.scope, subject, seen.behalf.user).await?;
         let all = seen.services.store.memories_of(seen.scope, subject).await?;
         Ok(all.into_iter().map(|(memory, _)| memory).collect())
+    }
+
+    async fn dossier(&self, entity: RecordId, question: Option<&str>) -> Result<Dossier> {
+        let sees = self.0.seen.behalf.may_remember(Subject::Entity(entity));
+        let caller = self.0.caller().await?;
+        self.0.seen.services.dossiers.compile(caller, sees, entity, question).await
     }
 
     async fn find(&self, id: MemoryId) -> Result<Option<Memory>> {

@@ -405,3 +405,32 @@ fn every_fault_of_the_configuration_is_told() {
     assert_eq!(several["details"].as_array().unwrap().len(), 3, "{several}");
     assert!(several["remedy"].as_str().unwrap().contains("server.listen: write an address"), "{several}");
 }
+
+#[test]
+fn a_dossier_is_of_the_one_entity_that_is_called_so() {
+    let server = Server::start(|seen| {
+        let entity =
+            |id: &str| json!({"id": id, "kind": "test.company", "key": "name:acme", "props": {"name": "Acme"}});
+        let found = match (seen.path.as_str(), seen.query.as_str()) {
+            ("/api/entities", "name=Acme") => json!([entity("e-1")]),
+            ("/api/entities", "name=Twins") => json!([entity("e-1"), entity("e-2")]),
+            ("/api/entities", _) => json!([]),
+            ("/api/entities/e-1/dossier", _) => {
+                let dossier = json!({"entity": entity("e-1"), "state": {}, "insights": [], "preferences": [],
+                    "recentEvents": [], "memoriesLeftOut": 0, "memoriesWithheld": true});
+                return Some(Answer::Json(200, dossier));
+            }
+            _other => return None,
+        };
+        Some(Answer::Json(200, json!({"items": found, "nextCursor": null})))
+    });
+    let run = server.run(&["dossier", "Acme", "--query", "open claims"]);
+    assert_eq!((run.code, run.out.lines().next()), (0, Some("Acme  (test.company e-1)")), "{}", run.err);
+    assert!(run.out.contains("asks for the right"), "{}", run.out);
+    assert_eq!(server.seen("GET", "/api/entities/e-1/dossier")[0].query, "query=open+claims");
+    let none = server.run(&["dossier", "Nobody"]);
+    assert!(none.code != 0 && none.err.contains("no entity is called Nobody"), "{}", none.err);
+    let several = server.run(&["dossier", "Twins"]);
+    assert!(several.code != 0 && several.err.contains("2 entities are called Twins"), "{}", several.err);
+    assert!(several.err.contains("  e-2  name:acme  Acme"), "{}", several.err);
+}

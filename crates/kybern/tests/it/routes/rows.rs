@@ -270,6 +270,8 @@ pub(crate) fn all() -> Vec<Row> {
             ..act("PATCH", "/api/budgets/{id}", "administer", BUDGET, 200) },
         act("DELETE", "/api/budgets/{id}", "administer", BUDGET, 204),
         read("/api/usage", &[]),
+        read("/api/entities", &[]),
+        read("/api/entities/{id}/dossier", &[Id(|things| &things.record)]),
         read("/api/records", &[]),
         read("/api/records/{kind}", &[Filter(|things| &things.kind)]),
         read("/api/records/{kind}/export", &[Filter(|things| &things.kind)]),

@@ -1,6 +1,7 @@
 //! Nouns, each with everything that the tests of all routes ask of it in one file. A route without a case, without a walk
 //! or, where it makes something, without an idempotent answer fails a test.
 
+mod dossiers;
 mod own_tools;
 mod records;
 
@@ -26,4 +27,4 @@ pub(crate) struct Noun {
 }
 
 /// Every noun that has its tests in one file.
-pub(crate) const NOUNS: [Noun; 2] = [own_tools::NOUN, records::NOUN];
+pub(crate) const NOUNS: [Noun; 3] = [dossiers::NOUN, own_tools::NOUN, records::NOUN];

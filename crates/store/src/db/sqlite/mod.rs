@@ -110,8 +110,10 @@ impl Readers {
     fn read<A, T>(&self, args: &A, run: UnitFn<A, T>) -> Result<T> {
         let mut tx = self.idle().pop().ok_or(StoreError::Closed)?;
         let answer = run_kept(run, &mut tx, args).now_or_never().unwrap_or(Err(StoreError::Closed));
+        // A transaction that it began ends with it, so that the next one reads what is there then.
+        let ended = tx.roll_back().now_or_never().unwrap_or(Err(StoreError::Closed));
         self.idle().push(tx);
-        answer
+        answer.and_then(|answer| ended.map(|()| answer))
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<Tx>> {

@@ -52,7 +52,7 @@ fn is_other_currency(word: &str) -> bool {
 }
 
 /// Whether another currency stands right before what may be an amount: `EUR `, `€`, the `CA` of `CA$`.
-pub(super) fn is_behind_other_currency(before: &str, amount: &str) -> bool {
+pub(in crate::models::offline) fn is_behind_other_currency(before: &str, amount: &str) -> bool {
     let bare = before.trim_end_matches(BLANKS);
     let word = |text: &str| {
         let length: usize = text.chars().rev().take_while(|c| c.is_alphabetic()).map(char::len_utf8).sum();

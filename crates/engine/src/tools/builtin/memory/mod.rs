@@ -1,6 +1,9 @@
-//! `memory.*`: what is remembered of the user for whom a tool works, and of entities.
+//! `memory.*`: what is remembered of the user for whom a tool works, and of entities. `core.memorize_insight` and
+//! `core.recall_dossier`: the same of an entity, by the names under which plans about entities know it.
 
 mod forget;
+mod memorize_insight;
+mod recall_dossier;
 mod remember;
 mod search;
 mod update;
@@ -8,7 +11,7 @@ mod update;
 use std::sync::Arc;
 
 use kybern_core::id::{MemoryId, RecordId};
-use kybern_core::memory::{Memory, MemoryCategory, Subject};
+use kybern_core::memory::{Confidence, MAX_PLACE, Memory, MemoryCategory, Provenance, Subject};
 use kybern_core::pack::{DuplicateKey, PackRegistry};
 use kybern_core::ports::ToolContext;
 use kybern_core::tool::ToolFailure;
@@ -25,6 +28,8 @@ pub(super) fn register(registry: &mut PackRegistry) -> Result<(), DuplicateKey> 
     registry.tool(Arc::new(search::tool()))?;
     registry.tool(Arc::new(remember::tool()))?;
     registry.tool(Arc::new(update::tool()))?;
+    registry.tool(Arc::new(memorize_insight::tool()))?;
+    registry.tool(Arc::new(recall_dossier::tool()))?;
     registry.tool(Arc::new(forget::tool()))
 }
 
@@ -47,6 +52,40 @@ fn category_schema() -> Value {
 
 fn importance_schema() -> Value {
     json!({"type": "integer", "minimum": 1, "maximum": 10, "description": "How much it matters; 5 when left out of a new one."})
+}
+
+fn confidence_schema() -> Value {
+    json!({"type": ["number", "null"], "minimum": 0, "maximum": 1, "description": "How sure it is; null when nobody can say."})
+}
+
+fn confidence(args: &Map<String, Value>) -> Option<Confidence> {
+    args.get("confidence").and_then(Value::as_f64).and_then(|share| Confidence::try_from(share).ok())
+}
+
+fn place_schema() -> Value {
+    json!({
+        "type": ["string", "null"], "maxLength": MAX_PLACE,
+        "description": "Where it stands in what was read, for instance a file and its page.",
+    })
+}
+
+/// Where it stands; the rest of where it comes from the executor knows.
+fn place(args: &Map<String, Value>) -> Provenance {
+    Provenance { place: given::maybe(args, "place").map(str::to_owned), ..Provenance::default() }
+}
+
+/// The entity that an argument names, or that an earlier step has found.
+fn entity(context: &ToolContext, args: &Map<String, Value>) -> Result<RecordId, ToolFailure> {
+    let from_state = || maybe_id(&context.state, "entity_id");
+    let missing = || invalid("entity_id is neither an argument nor in the state: resolve the entity first");
+    maybe_id(args, "entity_id")?.map_or_else(from_state, |id| Ok(Some(id)))?.ok_or_else(missing)
+}
+
+fn found_entity_schema() -> Value {
+    json!({
+        "type": ["string", "null"], "minLength": 36, "maxLength": 36, "pattern": "^[0-9a-fA-F-]{36}$",
+        "description": "The record of the entity; entity_id of the state when left out.",
+    })
 }
 
 fn expiry_schema() -> Value {

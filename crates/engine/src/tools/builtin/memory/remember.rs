@@ -11,7 +11,10 @@ use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec, Write};
 use serde_json::{Map, Value, json};
 
 use super::super::given::{maybe, moment, refused};
-use super::{category_schema, entity_schema, expiry_schema, importance_schema, subject, text};
+use super::{
+    category_schema, confidence, confidence_schema, entity_schema, expiry_schema, importance_schema, place,
+    place_schema, subject, text,
+};
 
 pub(super) fn tool() -> StatelessTool {
     let properties = json!({
@@ -23,6 +26,8 @@ pub(super) fn tool() -> StatelessTool {
         "category": category_schema(),
         "importance": importance_schema(),
         "entity_id": entity_schema(),
+        "confidence": confidence_schema(),
+        "place": place_schema(),
         "expires_at": expiry_schema(),
     });
     let description = "Writes down what is to be remembered of the user, or of an entity. What a model writes waits \
@@ -46,6 +51,8 @@ fn wanted(context: &ToolContext, args: &Map<String, Value>) -> Result<NewMemory,
     Ok(NewMemory {
         category: maybe(args, "category").and_then(MemoryCategory::parse).unwrap_or_default(),
         importance: importance.and_then(|number| Importance::try_from(number).ok()).unwrap_or_default(),
+        confidence: confidence(args),
+        provenance: place(args),
         expires_at: moment(args, "expires_at")?.flatten(),
         ..NewMemory::fact(subject(context, args)?, text(args, "content")?)
     })
@@ -63,7 +70,11 @@ fn outcome(memory: &Memory, is_new: bool) -> ToolOutcome {
 }
 
 async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-    let new = wanted(context, &args)?;
+    keep(context, wanted(context, &args)?).await
+}
+
+/// What is to be remembered, unless it is remembered in the same words.
+pub(super) async fn keep(context: &ToolContext, new: NewMemory) -> Result<ToolOutcome, ToolFailure> {
     let id = MemoryId::from_uuid(context.ids.next());
     let memory = context.behalf.remembered(new.clone(), id, context.now).map_err(super::unkept)?;
     let words = memory.content.to_lowercase();

@@ -10,10 +10,10 @@ use kybern_core::tool::{Risk, ToolFailure, ToolNeeds, ToolOutcome, ToolSpec, Wri
 use serde_json::{Map, Value, json};
 
 use super::super::given::{id_schema, maybe, moment};
-use super::{category_schema, expiry_schema, importance_schema, named, says_schema};
+use super::{category_schema, confidence, confidence_schema, expiry_schema, importance_schema, named, says_schema};
 
 /// What can be changed.
-const CHANGES: [&str; 4] = ["content", "category", "importance", "expires_at"];
+const CHANGES: [&str; 5] = ["content", "category", "importance", "confidence", "expires_at"];
 
 pub(super) fn tool() -> StatelessTool {
     let properties = json!({
@@ -25,6 +25,7 @@ pub(super) fn tool() -> StatelessTool {
         },
         "category": category_schema(),
         "importance": importance_schema(),
+        "confidence": confidence_schema(),
         "expires_at": expiry_schema(),
     });
     let description = "Changes a memory of the user or of an entity. What is left out stays. New words of a model \
@@ -59,6 +60,7 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
         content: maybe(&args, "content").map(str::to_owned),
         category: maybe(&args, "category").and_then(MemoryCategory::parse),
         importance: importance.and_then(|number| Importance::try_from(number).ok()),
+        confidence: confidence(&args),
         expires_at: moment(&args, "expires_at")?,
     };
     let after = context.behalf.reworded(&before, change.clone(), context.now).map_err(super::unkept)?;
