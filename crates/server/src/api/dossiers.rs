@@ -16,7 +16,7 @@ const MAX_QUERY: usize = 500;
 
 /// Find entities by what people call them
 ///
-/// By name, by an identifier such as a DOT number, by the key of the record or by its id. Names are compared without
+/// By name, by an identifier that its record is found under, by the key of the record or by its id. Names are compared without
 /// legal forms and marks. The oldest first, at most 50.
 #[utoipa::path(get, path = "/api/entities", operation_id = "find_entities",
     params(("name" = Option<String>, Query, max_length = 300, description = "What people call it; nothing is found without it")),

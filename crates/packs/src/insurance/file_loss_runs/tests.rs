@@ -122,6 +122,8 @@ async fn papers_that_do_not_fit_are_filed_by_nobody_unseen() {
     unsure["fields"][3]["confidence"] = json!(0.4);
     let mut printed = paper(BOTH);
     printed["fields"].as_array_mut().unwrap().push(field("valuation_date", "2024-01-31"));
+    let mut ahead = paper(BOTH);
+    ahead["fields"].as_array_mut().unwrap().push(field("valuation_date", "2026-02-01"));
     for (paper, doubt) in [
         (with(&[("insurer", "Harrow Plains Mutual")]), "Harrow Plains Mutual"),
         (with(&[("insurer", "P")]), "is of P, and"),
@@ -129,6 +131,7 @@ async fn papers_that_do_not_fit_are_filed_by_nobody_unseen() {
         (with(&[("insured.name", "Fern Hollow LLC")]), "the request about Oak Bend Haulage LLC"),
         (with(&[("valuation_date", "2025-09-01")]), "122 days ago"),
         (printed, "2024-01-31"),
+        (ahead, "valued on 2026-02-01, which is still to come"),
         (with(&[("valuation_date", "2026-02-01")]), "still to come"),
         (with(&[("valuation_date", "")]), "does not say on which day"),
         (with(&[("policy_number", "ZZ-1")]), "no paper names a policy"),
