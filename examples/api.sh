@@ -37,7 +37,7 @@ task = json.load(sys.stdin)
 if task["status"] != "completed":
     why = task.get("errorMessage") or "; ".join(wait["reason"] for wait in task.get("waits") or []) or "nothing more is known"
     print("task %s is %s: %s" % (task["id"], task["status"], why), file=sys.stderr)
-    print("this example needs a server that was started with --config examples/kybern.toml", file=sys.stderr)
+    print("it completes on a server that was started with --config examples/kybern.toml, beside examples/receiver.py in its default mode", file=sys.stderr)
     sys.exit(1)' <<<"$1"
 }
 

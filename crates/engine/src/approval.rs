@@ -73,7 +73,7 @@ impl Approvals {
         for approval in page.items {
             let is_open = approval.status == ApprovalStatus::Pending;
             let task = if is_open { self.task_rows.task(actor.scope(), approval.task).await? } else { None };
-            items.push(self.with_wait(actor, approval, task.as_ref()).await);
+            items.push(self.with_wait(actor, approval, task.as_ref()).await?);
         }
         Ok(Page { items, next: page.next })
     }
@@ -95,7 +95,7 @@ impl Approvals {
         if !approval.is_visible_to(actor, &task) {
             return Err(unknown());
         }
-        Ok((self.with_wait(actor, approval, Some(&task)).await, task))
+        Ok((self.with_wait(actor, approval, Some(&task)).await?, task))
     }
 
     /// Answers a question, once. Arguments that a person puts in place of those that were asked about are checked like
@@ -111,13 +111,19 @@ impl Approvals {
             return Err(closed(&format!("is {}", known.approval.status.as_str())));
         }
         let Some(wait) = known.wait else {
-            return Err(closed("cannot be answered: what its task asks cannot be read, cancel it"));
+            // Somebody else may have answered between the two reads.
+            let (again, _task) = self.approval_for(actor, id).await?;
+            return Err(match again.approval.status {
+                ApprovalStatus::Pending => closed("cannot be answered: what its task asks cannot be read, cancel it"),
+                status => closed(&format!("is {}", status.as_str())),
+            });
         };
         if decision.note.as_ref().is_some_and(|note| note.chars().count() > MAX_NOTE) {
             return Err(Error::invalid("/note", format!("a note has at most {MAX_NOTE} characters")));
         }
         let mut request = ReviewRequest {
             step_id: Some(wait.step_id.as_str().to_owned()),
+            question: Some(id),
             note: decision.note,
             resolution: decision.resolution,
             ..ReviewRequest::default()
@@ -139,7 +145,7 @@ impl Approvals {
 
     /// A question with what its task, while it waits, says about it. One whose time is over has expired, also while its
     /// task rests and cannot take that in.
-    async fn with_wait(&self, actor: &Actor, mut approval: Approval, task: Option<&Task>) -> ApprovalView {
+    async fn with_wait(&self, actor: &Actor, mut approval: Approval, task: Option<&Task>) -> Result<ApprovalView> {
         let open = task.filter(|_| approval.status == ApprovalStatus::Pending);
         let seen = open.filter(|task| task.is_visible_to(actor));
         let subject = |task: &Task| task.subject().or_else(|| begins(&task.input));
@@ -150,8 +156,8 @@ impl Approvals {
             Some(wait) => Some(wait.clone()),
             // Its task is busy with another step, and its row does not tell yet what this one asks.
             None if open.is_some_and(|task| task.status != TaskStatus::NeedsReview) => {
-                let rows = self.task_rows.journal(actor.scope(), approval.task, seq - 1, 1).await;
-                rows.unwrap_or_default().into_iter().find_map(|row| match row.entry {
+                let rows = self.task_rows.journal(actor.scope(), approval.task, seq - 1, 1).await?;
+                rows.into_iter().find_map(|row| match row.entry {
                     JournalEntry::Waiting(wait) if wait.seq == seq => Some(*wait),
                     _ => None,
                 })
@@ -162,7 +168,7 @@ impl Approvals {
         if approval.status == ApprovalStatus::Pending && is_over {
             approval.status = ApprovalStatus::Expired;
         }
-        ApprovalView { wait, about, approval }
+        Ok(ApprovalView { wait, about, approval })
     }
 }
 

@@ -16,7 +16,7 @@ use kybern_core::identity::Tenant;
 use kybern_engine::readiness::{Check, PartState};
 use serde::Serialize;
 
-use self::database::DatabaseContents;
+use self::database::KnownContents;
 use self::server::AskedServer;
 use crate::cli::Exit;
 use crate::config::database::DatabaseUrl;
@@ -219,11 +219,11 @@ async fn beside(config: &Config, server: Option<&AskedServer>) -> (Vec<Finding>,
     if let DatabaseUrl::Postgres(_) = &config.database.url {
         match (&contents, &theirs) {
             // That of a server that answers has a schema.
-            (DatabaseContents::Empty, _) => return other(),
-            (DatabaseContents::Read(ours), Ok(theirs)) if !database::is_one(ours, theirs) => return other(),
-            (DatabaseContents::Read(_), Err(refused)) => found.push(server.untold(refused)),
-            (DatabaseContents::Unread, _) => found.push(server.unproven()),
-            (DatabaseContents::Read(_), Ok(_)) | (DatabaseContents::Unusable, _) => {}
+            (KnownContents::Empty, _) => return other(),
+            (KnownContents::Read(ours), Ok(theirs)) if !database::is_one(ours, theirs) => return other(),
+            (KnownContents::Read(_), Err(refused)) => found.push(server.untold(refused)),
+            (KnownContents::Unread, _) => found.push(server.unproven()),
+            (KnownContents::Read(_), Ok(_)) | (KnownContents::Unusable, _) => {}
         }
     }
     (found, contents.tenants().or(theirs.ok()), false)

@@ -125,7 +125,8 @@ pub(crate) async fn open_store(config: &Config, opening: OpenOptions) -> anyhow:
 /// Refuses a database that has a master key: none is made for it, nor for one that cannot be looked at.
 async fn expect_no_key(config: &Config, file: &Path) -> anyhow::Result<()> {
     let is_missing = match &config.database.url {
-        DatabaseUrl::Sqlite(path) => has_content(path),
+        // A start whose schema could not be made leaves a file with a head and no table.
+        DatabaseUrl::Sqlite(path) => has_content(path) && !is_without_schema(config).await,
         // Nothing was made under a key that nobody has.
         DatabaseUrl::Postgres(_) => match holds_nothing(config, MasterKey::from_bytes(&[0; 32])).await {
             Ok(_) => false,
@@ -141,6 +142,11 @@ async fn expect_no_key(config: &Config, file: &Path) -> anyhow::Result<()> {
 async fn is_under_its_key(config: &Config) -> bool {
     let Ok(key) = known_master_key(config) else { return false };
     !matches!(holds_nothing(config, key).await, Ok(true) | Err(StoreError::OtherKey))
+}
+
+/// Whether a SQLite file, whatever its length, can be read and has no table.
+pub(crate) async fn is_without_schema(config: &Config) -> bool {
+    matches!(holds_nothing(config, MasterKey::from_bytes(&[0; 32])).await, Ok(true))
 }
 
 /// Whether there is nothing in a database.

@@ -216,7 +216,8 @@ pub(crate) fn called_back(run: &TaskRun, index: usize, signal: &Signal) -> RowDr
     ended(run, index, end.map_err(|message| failure(ErrorCode::Workflow, message)), true)
 }
 
-/// A waiting step's end. What nobody knew of an earlier call of it, nobody knows now. `tainted` says whether its data, or the words of its failure, may be a stranger's.
+/// A waiting step's end. What nobody knew of an earlier call of it, nobody knows now. `tainted` says whether its data, or
+/// the words of its failure, may be a stranger's.
 pub(crate) fn ended(run: &TaskRun, index: usize, end: Result<Value, StepError>, tainted: bool) -> RowDraft {
     let node = run.walk.node(index);
     let mut row = match end {

@@ -192,7 +192,10 @@ impl Compiled {
         let value = match read_back(&value) {
             Some(read) => read,
             None if self.multiplies && value.kind() == ValueKind::Map => {
-                return Err(failed("with * it may not give steps or the context as a whole: name a value".to_owned()));
+                return Err(failed(
+                    "with * it may not give an object that it makes, nor steps or the context as a whole: name a value"
+                        .to_owned(),
+                ));
             }
             None => serde_json::to_value(&value).map_err(|error| failed(error.to_string()))?,
         };

@@ -53,7 +53,11 @@ impl Object for OpaqueValue {
     }
 
     fn is_true(self: &Arc<Self>) -> bool {
-        convert(&self.0, false).is_true()
+        match &self.0 {
+            Value::String(text) => !text.is_empty(),
+            Value::Array(items) => !items.is_empty(),
+            _other => true,
+        }
     }
 
     fn custom_cmp(self: &Arc<Self>, other: &DynObject) -> Option<Ordering> {

@@ -144,7 +144,7 @@ fn the_expression_of_a_condition_may_be_as_long_as_any() {
         let id = live.begin(branching(2_000), json!({})).await;
         assert_eq!(live.proven(id).await.completed_step_ids, ["a", "a__b"]);
         let refused = live.engine.plans().put(&live.world.actor, &branching(2_001)).await.unwrap_err();
-        assert_eq!((refused.code(), refused.details()[0].path.as_str()), (ErrorCode::Validation, "/steps/0/if"));
+        assert_eq!((refused.code(), refused.details()[0].path.as_str()), (ErrorCode::Unprocessable, "/steps/0/if"));
         assert!(refused.details()[0].message.contains("2000 bytes"), "{refused:?}");
     });
 }

@@ -21,7 +21,7 @@ pub(super) const ROWS: &str = "rows";
 const MOST_ROWS: usize = 20;
 
 /// What is in the database, as far as that is known.
-pub(super) enum DatabaseContents {
+pub(super) enum KnownContents {
     /// Nothing: it is not made yet, or has no schema.
     Empty,
     /// It was not looked into: an older version wrote it, or its master key is not here.
@@ -32,7 +32,7 @@ pub(super) enum DatabaseContents {
     Unusable,
 }
 
-impl DatabaseContents {
+impl KnownContents {
     /// Its tenants, where it could be read.
     pub(super) fn tenants(self) -> Option<Vec<Tenant>> {
         match self {
@@ -48,20 +48,20 @@ impl DatabaseContents {
 }
 
 /// What is found of the database, and what is in it. `running` is whether a server answers that may have it.
-pub(super) async fn database(config: &Config, running: bool) -> (Vec<Finding>, DatabaseContents) {
+pub(super) async fn database(config: &Config, running: bool) -> (Vec<Finding>, KnownContents) {
     let url = &config.database.url;
     let mut holder = None;
     if let DatabaseUrl::Sqlite(path) = url {
         match file(path) {
             Ok(()) => holder = kybern_store::holder(path),
             Err(found) => {
-                let contents = DatabaseContents::of(&found);
+                let contents = KnownContents::of(&found);
                 return (vec![found], contents);
             }
         }
         if let (Some(holder), false) = (&holder, running) {
             let in_use = StoreError::InUse { path: path.clone(), holder: holder.clone() };
-            return (vec![unopened(&opening::explain(url, in_use.into()))], DatabaseContents::Unusable);
+            return (vec![unopened(&opening::explain(url, in_use.into()))], KnownContents::Unusable);
         }
     }
     // The first start makes the key; looking makes none.
@@ -70,10 +70,10 @@ pub(super) async fn database(config: &Config, running: bool) -> (Vec<Finding>, D
         return (vec![found], contents);
     }
     match wiring::look(config, MOST_ROWS).await.map_err(|error| opening::explain(url, error)) {
-        Ok(DatabaseState::Empty) => (vec![empty(url)], DatabaseContents::Empty),
-        Ok(DatabaseState::Older { migrations }) => (vec![older(url, migrations)], DatabaseContents::Unread),
-        Ok(DatabaseState::Present(present)) => self::present(url, present, holder.as_deref()),
-        Err(error) => (vec![unopened(&error)], DatabaseContents::Unusable),
+        Ok(DatabaseState::Empty) => (vec![empty(url)], KnownContents::Empty),
+        Ok(DatabaseState::Older { migrations }) => (vec![older(url, migrations)], KnownContents::Unread),
+        Ok(DatabaseState::Present(contents)) => present(url, contents, holder.as_deref()),
+        Err(error) => (vec![unopened(&error)], KnownContents::Unusable),
     }
 }
 
@@ -91,11 +91,11 @@ fn file(path: &Path) -> Result<(), Finding> {
 
 fn present(
     url: &DatabaseUrl,
-    present: kybern_store::DatabaseContents,
+    contents: kybern_store::DatabaseContents,
     holder: Option<&str>,
-) -> (Vec<Finding>, DatabaseContents) {
-    let kybern_store::DatabaseContents { tasks, dead_jobs, tenants, unreadable } = present;
-    let contents = DatabaseContents::Read(tenants);
+) -> (Vec<Finding>, KnownContents) {
+    let kybern_store::DatabaseContents { tasks, dead_jobs, tenants, unreadable } = contents;
+    let contents = KnownContents::Read(tenants);
     let rows = rows(unreadable.map_err(Into::into));
     if let Some(holder) = holder {
         // How its jobs are the server has said itself.
@@ -161,15 +161,15 @@ fn rows(found: anyhow::Result<Vec<UnreadableRow>>) -> Finding {
 }
 
 /// A database whose master key is not here: perhaps there is nothing in it yet, perhaps the key is missing.
-async fn without_key(config: &Config) -> (Finding, DatabaseContents) {
+async fn without_key(config: &Config) -> (Finding, KnownContents) {
     let key = wiring::key_file(config).display().to_string();
     match &config.database.url {
-        DatabaseUrl::Sqlite(path) if std::fs::metadata(path).is_ok_and(|found| found.len() == 0) => {
-            (empty(&config.database.url), DatabaseContents::Empty)
+        DatabaseUrl::Sqlite(_) if wiring::is_without_schema(config).await => {
+            (empty(&config.database.url), KnownContents::Empty)
         }
         DatabaseUrl::Sqlite(path) => {
             let message = format!("{} is there, and its master key {key} is not", path.display());
-            (finding(PART, PartState::Broken, message, wiring::bring_key()), DatabaseContents::Unusable)
+            (finding(PART, PartState::Broken, message, wiring::bring_key()), KnownContents::Unusable)
         }
         DatabaseUrl::Postgres(url) => {
             let parsed = url::Url::parse(url.expose()).ok();
@@ -177,7 +177,7 @@ async fn without_key(config: &Config) -> (Finding, DatabaseContents) {
             let port = parsed.as_ref().and_then(url::Url::port).unwrap_or(5432);
             let mut found = ways::reachable(PART, host, port).await;
             if found.state != PartState::Ok {
-                return (found, DatabaseContents::Unusable);
+                return (found, KnownContents::Unusable);
             }
             found.state = PartState::Off;
             found.message.push_str(", and is not looked into: the master key is not here");
@@ -185,7 +185,7 @@ async fn without_key(config: &Config) -> (Finding, DatabaseContents) {
                 "the first start makes the schema and {key}; for a database that is in use bring its key here, or set \
                  KYBERN_MASTER_KEY"
             );
-            (found, DatabaseContents::Unread)
+            (found, KnownContents::Unread)
         }
     }
 }

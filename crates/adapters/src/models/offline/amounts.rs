@@ -38,7 +38,7 @@ fn one(text: &str) -> Option<ReadValue> {
     (text[..read.start].trim().is_empty() && LEADS_ON.contains(&rest)).then_some(read)
 }
 
-/// Every amount in a text: with a dollar sign, or with commas.
+/// Every amount in a text: with a sign or name of a currency, or with commas.
 fn all(text: &str) -> Vec<ReadValue> {
     let mut found: Vec<ReadValue> = Vec::new();
     let mut before = ' ';
@@ -51,12 +51,12 @@ fn all(text: &str) -> Vec<ReadValue> {
         if !begins || found.last().is_some_and(|last| last.end > at) || found.len() >= MAX_AMOUNTS {
             continue;
         }
-        if values::is_behind_other_currency(&text[..at], &text[at..]) {
-            continue;
+        let Some(mut read) = values::read(ValueKind::Money, &text[at..]) else { continue };
+        let currency = values::currency_before(&text[..at], &text[at..]);
+        if let Some(currency) = currency {
+            read = values::in_currency(read, currency);
         }
-        let Some(read) = values::read(ValueKind::Money, &text[at..]) else { continue };
-        let written = &text[at..at + read.end];
-        let is_amount = written.contains(['$', ',']) || written.ends_with(|c: char| c.is_alphabetic());
+        let is_amount = currency.is_some() || values::is_marked(&text[at..at + read.end]);
         if is_amount && read.value.as_i64().is_some_and(|nanos| nanos >= LEAST) {
             found.push(read.moved(at));
         }

@@ -353,7 +353,10 @@ impl<'s> Labels<'s> {
             let dated = matches!(kind, ValueKind::Date | ValueKind::DateRange) && small;
             values::is_strict(kind)
                 && (opens || !dated)
-                && values::read(pattern, rest).is_some_and(|read| read.fit > 0.8 || read.problem.is_some())
+                && values::read(pattern, rest).is_some_and(|read| {
+                    let is_value = kind != ValueKind::Money || values::is_marked(&rest[read.start..read.end]);
+                    read.fit > 0.8 || read.problem.is_some() && is_value
+                })
         });
         !hit.fields.is_empty()
     }

@@ -261,6 +261,20 @@ fn the_doctor_makes_no_database_of_an_empty_file() {
     assert_eq!(fs::read_dir(site.folder()).unwrap().count(), 1);
 }
 
+/// As a start leaves one whose disk was full when it made the schema.
+#[tokio::test]
+async fn a_file_that_has_a_head_and_no_table_is_taken_as_empty() {
+    let site = Site::sqlite();
+    let file = site.folder().join("kybern.db");
+    let conn = rusqlite::Connection::open(&file).unwrap();
+    conn.query_row("PRAGMA journal_mode = WAL", [], |_row| Ok(())).unwrap();
+    drop(conn);
+    assert!(fs::metadata(&file).unwrap().len() > 0);
+    let (_, said) = doctor(&site);
+    assert!(said.contains("kybern.db: empty, the next start makes the schema"), "{said}");
+    site.start().client().get("/api/users").await;
+}
+
 #[tokio::test]
 async fn where_a_database_has_lost_its_key_the_doctor_says_what_the_start_says() {
     let site = Site::sqlite();

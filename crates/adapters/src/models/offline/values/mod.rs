@@ -23,7 +23,7 @@ use serde_json::Value;
 pub(super) use businesses::{find_businesses, find_capitalised};
 pub(super) use contact::{ends_with_zip, find_emails, find_phones};
 pub(super) use days::day;
-pub(super) use money::is_behind_other_currency;
+pub(super) use money::{currency_before, in_currency, is_marked};
 pub(super) use names::{has_form, leading_business, leading_run, name_over_lines};
 pub(super) use vin::find_vins;
 

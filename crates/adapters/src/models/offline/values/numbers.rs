@@ -249,14 +249,17 @@ pub(super) fn integer(text: &str) -> Option<ReadValue> {
     let rest = &text[from..];
     let (parts, marks, end) = parts(rest);
     let first = *parts.first()?;
-    let grouped = parts.iter().skip(1).all(|part| part.len() == 3);
-    let (whole, is_sure) = match (marks.as_str(), parts.as_slice()) {
-        // A spreadsheet may have made a decimal number of it.
-        (".", [whole, "0" | "00"]) => ((*whole).to_owned(), true),
-        (marks, parts) if grouped => {
-            (parts.concat(), marks.chars().all(|mark| mark == ',') && (first.len() <= 3 || marks.is_empty()))
+    // A fraction does not break the thousands before it. Zeros are what a spreadsheet may have added.
+    let (whole, marks, is_whole) = match (parts.split_last(), marks.strip_suffix('.')) {
+        (Some((last, whole)), Some(marks)) if last.len() != 3 && marks.chars().all(|mark| mark == ',') => {
+            (whole, marks, last.bytes().all(|digit| digit == b'0'))
         }
-        _broken => (first.to_owned(), false),
+        _no_fraction => (parts.as_slice(), marks.as_str(), true),
+    };
+    let (whole, is_sure) = if whole.iter().skip(1).all(|part| part.len() == 3) {
+        (whole.concat(), marks.chars().all(|mark| mark == ',') && (first.len() <= 3 || marks.is_empty()) && is_whole)
+    } else {
+        (first.to_owned(), false)
     };
     let number: i64 = whole.parse().ok()?;
     let joined = rest[end..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '-'));
@@ -364,6 +367,7 @@ mod tests {
             ("1,250,000.", "1250000"),
             ("12, 5 of them new", "12"),
             ("12.0", "12"),
+            ("42,000.00 lbs", "42000"),
             ("1250", "1250"),
             ("5 120 40", "5"),
             ("5 100-gallon drums", "5"),
@@ -374,6 +378,7 @@ mod tests {
         }
         for (text, number) in [
             ("12.5", "12"),
+            ("44,000.5", "44000"),
             ("12,5", "12"),
             ("1.250", "1250"),
             ("1 250", "1250"),
