@@ -228,7 +228,7 @@ async fn the_doctor_takes_no_server_of_another_postgresql_database_for_its_own()
     let state = |name: &str| Some(name.to_owned());
     assert_eq!(asked(&theirs, Some(KEY)), (state("ok"), vec![]), "its own");
     assert_eq!(asked(&ours, Some(KEY)), (state("off"), vec![]), "another's");
-    for (key, why) in [(None, "needs an API key"), (Some("kyb_of-nobody-0123456789abcdefghi"), "API key")] {
+    for (key, why) in [(None, "no API key is set"), (Some("kyb_of-nobody-0123456789abcdefghi"), "API key")] {
         let (rows, doubts) = asked(&ours, key);
         assert_eq!((rows, doubts.len()), (state("ok"), 1), "nobody knows whose: {doubts:?}");
         assert!(doubts[0].contains("it does not list its tenants: ") && doubts[0].contains(why), "{doubts:?}");
