@@ -7,8 +7,8 @@ use clap::Args;
 
 use super::{Context, Format, input};
 use crate::backup::{BackupOptions, RestoreOptions};
-use crate::demo::{DemoDomain, DemoOptions};
 use crate::demo::crash::CrashOptions;
+use crate::demo::{DemoDomain, DemoOptions};
 use crate::doctor::DoctorOptions;
 use crate::output::Failure;
 use crate::serve::ServeOptions;

@@ -31,7 +31,8 @@ pub(super) const SAMPLES: &[Sample] = &[
 
 /// The message that a person answers, and what they write.
 const QUESTION: &str = "03-question.eml";
-const ANSWER: &str = "Open Settings, then Automatic replies, and write one for \"People outside my organisation\" only.";
+const ANSWER: &str =
+    "Open Settings, then Automatic replies, and write one for \"People outside my organisation\" only.";
 /// The kind of the tickets.
 const TICKET: &str = "helpdesk.ticket";
 /// The most tickets and mails that are listed.

@@ -125,7 +125,7 @@ async fn kinds(engine: &Engine, actor: &Actor) -> anyhow::Result<Table> {
 /// What waits, and why.
 pub(super) fn waits(done: &[FinishedMessage]) -> Table {
     let mut table = Table::new(&["MESSAGE", "ABOUT", "WHY"]);
-    for done in done {
+    for done in done.iter().filter(|done| !done.received.duplicate) {
         for wait in &done.task.waits {
             table.row([Cell::from(done.sample.name), Cell::from(wait.kind.as_str()), Cell::from(wait.reason.as_str())]);
         }

@@ -14,6 +14,7 @@ use kybern_core::plan::{Plan, StepKind};
 
 use self::life::{Disturbance, World};
 use self::seen::Seen;
+use crate::helpdesk;
 use crate::offline::packs;
 use crate::samples;
 
@@ -107,6 +108,9 @@ fn messages_for(plan: &Plan) -> Vec<Option<Vec<u8>>> {
         for (token, number) in [(token.as_str(), "HPM-93318"), ("", "HPM-10001")] {
             mails.push(Some(answer(token, number).into_bytes()));
         }
+    }
+    if plan.domain == "helpdesk" {
+        mails.extend(helpdesk::mails(&plan.intent_key).into_iter().map(Some));
     }
     if mails.is_empty() { vec![None] } else { mails }
 }

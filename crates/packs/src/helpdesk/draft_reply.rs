@@ -58,7 +58,7 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
     });
     let (number, us) = (of("number"), &context.tenant_name);
     let body = format!(
-        "Hello,\n\n{says}\n\nYour ticket is {number}. Please keep this subject when you write again.\n\n{us}\n"
+        "Hello,\n\n{says}\n\nYour ticket is {number}. Answer this mail to write to us about it again.\n\n{us}\n"
     );
     let data = fields([
         ("reply_subject", json!(format!("Re: {} [{number}]", of("subject")))),

@@ -3,7 +3,7 @@
 use kybern_core::id::RecordId;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::record::{Lookup, Record};
-use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
+use kybern_core::tool::{Review, ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::kinds::{self, ADDRESS, CATEGORIES, REQUESTER, TICKET};
@@ -76,7 +76,7 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
     Ok(outcome)
 }
 
-fn who_asks() -> kybern_core::tool::Review {
+fn who_asks() -> Review {
     let reason = "nothing in the message says who asks: no sender, no address and no telephone number".to_owned();
     let requester = json!({"type": "string", "minLength": 3, "description": "an e-mail address or a telephone number"});
     review::form("Who asks?", reason, json!({"requester": requester}), Value::Null)

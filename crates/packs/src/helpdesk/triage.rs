@@ -1,6 +1,8 @@
 //! `helpdesk.triage`: how severe a ticket is, and by when somebody has to look at it.
 
+use kybern_core::count::count;
 use kybern_core::ports::{StatelessTool, ToolContext};
+use kybern_core::record::Record;
 use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -52,7 +54,7 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
     let of = |name: &str| text(&ticket.props, name).unwrap_or_default();
     let owner = of("requester_id");
     let all = context.records()?.records_by_lookup(context.scope, TICKET, BY_REQUESTER, &owner).await?;
-    let is_other = |other: &&kybern_core::record::Record| {
+    let is_other = |other: &&Record| {
         other.id != ticket.id
             && !ticket::is_closed(other)
             && other.props.get("category") == ticket.props.get("category")
@@ -78,7 +80,7 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
             ("is_severe", json!(severity >= Severity::High)),
             ("is_escalated", json!(of("status") == "escalated")),
         ]),
-        format!("severity {}, for {} reasons", severity.as_str(), reasons.len()),
+        format!("severity {}, for {}", severity.as_str(), count(reasons.len(), "reason")),
     );
     if known != Some(severity) {
         let wanted =
