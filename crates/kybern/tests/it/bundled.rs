@@ -82,6 +82,9 @@ fn disturb(plan: &Plan, message: Option<&[u8]>, step: &String, expected: &Seen) 
 /// Where a mail names the request that the world holds.
 const REQUEST: &str = "{REQUEST}";
 
+/// What stands in the `Message-ID` of a mail that has come before under another.
+const AGAIN: &str = "again.";
+
 /// An answer: with the token and the policy of the request it can be filed without a person.
 fn answer(token: &str, number: &str) -> String {
     let today = crate::storm::now()[..10].to_owned();
@@ -110,7 +113,7 @@ fn messages_for(plan: &Plan) -> Vec<Option<Vec<u8>>> {
         }
     }
     if plan.domain == "helpdesk" {
-        mails.extend(helpdesk::mails(&plan.intent_key).into_iter().map(Some));
+        mails.extend(helpdesk::mails(&plan.intent_key).into_iter().map(|mail| Some(mail.into_bytes())));
     }
     if mails.is_empty() { vec![None] } else { mails }
 }
@@ -121,7 +124,8 @@ fn run(
     message: Option<&[u8]>,
     disturbed: Option<(&String, Disturbance)>,
 ) -> (Seen, BTreeMap<String, usize>) {
-    let world = World::new(packs::registry(packs::DOMAINS).unwrap(), disturbed);
+    let domains = if plan.domain == "helpdesk" { &["helpdesk"] } else { packs::USUAL };
+    let world = World::new(packs::registry(domains).unwrap(), disturbed);
     let id = world.begin(plan, message);
     world.to_the_end(id);
     (Seen::of(&world, id), world.calls())

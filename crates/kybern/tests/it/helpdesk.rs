@@ -12,15 +12,19 @@ fn sample(name: &str) -> Vec<u8> {
     std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/helpdesk").join(name)).unwrap()
 }
 
-/// The mails of the samples that want this.
-pub(crate) fn mails(intent: &str) -> Vec<Vec<u8>> {
+/// Mails that want this: one of the samples, the same where only a telephone number says who asks, and the same again.
+pub(crate) fn mails(intent: &str) -> [String; 3] {
     let name = match intent {
         "helpdesk.incident" => "01-outage.eml",
         "helpdesk.question" => "03-question.eml",
         "helpdesk.access_request" => "04-access.eml",
         other => panic!("no sample wants {other}"),
     };
-    vec![sample(name)]
+    let mail = String::from_utf8(sample(name)).unwrap();
+    let from = mail.lines().find(|line| line.starts_with("From: ")).unwrap().to_owned();
+    let by_machine = mail.replace(&from, "From: forms@lanternworks.example") + "\r\nPhone: (512) 555-0142\r\n";
+    let again = mail.replace("Message-ID: <", "Message-ID: <again.");
+    [mail, by_machine, again]
 }
 
 fn site() -> Site {
