@@ -14,13 +14,12 @@ use kybern_core::plan::{Plan, StepKind};
 
 use self::life::{Disturbance, World};
 use self::seen::Seen;
-use crate::helpdesk;
 use crate::offline::packs;
 use crate::samples;
 
 #[test]
 fn every_step_failed_once_or_repeated_once_leaves_the_same() {
-    let registry = packs::registry(packs::DOMAINS).unwrap();
+    let registry = packs::registry(packs::USUAL).unwrap();
     let plans: Vec<Arc<Plan>> = registry.plans().cloned().collect();
     let missed: Vec<String> = std::thread::scope(|scope| {
         let trying: Vec<_> = plans
@@ -82,9 +81,6 @@ fn disturb(plan: &Plan, message: Option<&[u8]>, step: &String, expected: &Seen) 
 /// Where a mail names the request that the world holds.
 const REQUEST: &str = "{REQUEST}";
 
-/// What stands in the `Message-ID` of a mail that has come before under another.
-const AGAIN: &str = "again.";
-
 /// An answer: with the token and the policy of the request it can be filed without a person.
 fn answer(token: &str, number: &str) -> String {
     let today = crate::storm::now()[..10].to_owned();
@@ -112,9 +108,6 @@ fn messages_for(plan: &Plan) -> Vec<Option<Vec<u8>>> {
             mails.push(Some(answer(token, number).into_bytes()));
         }
     }
-    if plan.domain == "helpdesk" {
-        mails.extend(helpdesk::mails(&plan.intent_key).into_iter().map(|mail| Some(mail.into_bytes())));
-    }
     if mails.is_empty() { vec![None] } else { mails }
 }
 
@@ -124,8 +117,7 @@ fn run(
     message: Option<&[u8]>,
     disturbed: Option<(&String, Disturbance)>,
 ) -> (Seen, BTreeMap<String, usize>) {
-    let domains = if plan.domain == "helpdesk" { &["helpdesk"] } else { packs::USUAL };
-    let world = World::new(packs::registry(domains).unwrap(), disturbed);
+    let world = World::new(packs::registry(packs::USUAL).unwrap(), disturbed);
     let id = world.begin(plan, message);
     world.to_the_end(id);
     (Seen::of(&world, id), world.calls())

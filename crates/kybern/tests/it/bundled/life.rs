@@ -15,7 +15,7 @@ use kybern_core::outbox::OutboxStatus;
 use kybern_core::pack::PackRegistry;
 use kybern_core::plan::Plan;
 use kybern_core::ports::{Tool, ToolContext};
-use kybern_core::task::{EffectClass, Resolution, TaskStatus, WaitKind};
+use kybern_core::task::{EffectClass, Resolution, TaskStatus};
 use kybern_core::time::Millis;
 use kybern_core::tool::{ToolFailure, ToolOutcome, ToolSpec};
 use kybern_engine::Engine;
@@ -146,9 +146,6 @@ impl World {
     /// Submits a task that walks the plan, before anybody works.
     pub(super) fn begin(&self, plan: &Plan, message: Option<&[u8]>) -> TaskId {
         let asked = if plan.key.starts_with("insurance.loss_run_") { self.ask() } else { Value::Null };
-        if let Some(raw) = message.map(String::from_utf8_lossy).filter(|raw| raw.contains(super::AGAIN)) {
-            self.deliver(raw.replace(super::AGAIN, ""));
-        }
         self.fate.armed.store(true, Ordering::SeqCst);
         let begun = self.life(false, async |engine| match message {
             Some(raw) => {
@@ -163,15 +160,6 @@ impl World {
             }
         });
         begun.unwrap()
-    }
-
-    /// A mail that came before, whose task waits for whatever it waits for.
-    fn deliver(&self, raw: String) {
-        let rests = self.life(true, async |engine| {
-            let task = engine.intake().receive_email(&self.actor, Bytes::from(raw), None).await.unwrap().task_id;
-            engine.tasks().wait_for(&self.actor, task, Millis::from_secs(30)).await.unwrap().rests()
-        });
-        assert_eq!(rests, Some(true));
     }
 
     /// A loss-run request that was sent, by its id.
@@ -263,16 +251,12 @@ fn watched(packs: &PackRegistry, fate: &Arc<Fate>) -> PackRegistry {
 }
 
 async fn done(engine: &Engine, actor: &Actor, task: &TaskView) {
-    // A call is allowed, an answer is written, and whatever else is asked is done.
-    let asks = |name: &str| task.waits.iter().any(|wait| wait.schema.pointer(&format!("/properties/{name}")).is_some());
-    let (corrections, resolution) = if task.waits.iter().any(|wait| wait.kind == WaitKind::Confirmation) {
-        (Map::new(), None)
-    } else if asks("answer") {
-        (Map::from_iter([("answer".to_owned(), json!("Yes."))]), None)
-    } else {
-        (Map::from_iter([("handled".to_owned(), Value::Bool(true))]), Some(Resolution::Done))
+    let request = ReviewRequest {
+        corrections: Map::from_iter([("handled".to_owned(), Value::Bool(true))]),
+        step_id: None,
+        resolution: Some(Resolution::Done),
+        ..ReviewRequest::default()
     };
-    let request = ReviewRequest { corrections, resolution, ..ReviewRequest::default() };
     // The answer is taken in a moment after it was accepted; until then the task still asks.
     if let Err(error) = engine.tasks().review(actor, task.id, request).await {
         assert_eq!(error.code(), ErrorCode::Conflict, "{error}");

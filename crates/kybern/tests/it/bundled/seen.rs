@@ -80,14 +80,6 @@ fn without_ids(text: &str) -> String {
     ids.fold(text.to_owned(), |text, id| text.replace(id, "ID"))
 }
 
-/// Numbers that follow from an id, and times within a text.
-fn without_chance(text: &str) -> String {
-    let word = |word: &str| word.trim_matches(['[', ']', '.']).to_owned();
-    let is_chance = |word: &String| word.starts_with("HD-") || word.parse::<jiff::Timestamp>().is_ok();
-    let chance = text.split_whitespace().map(word).filter(is_chance);
-    chance.fold(text.to_owned(), |text, word| text.replace(&word, "CHANCE"))
-}
-
 /// Puts a name in the place of each id, and takes the times out.
 struct Plain {
     names: Vec<(String, String)>,
@@ -105,7 +97,7 @@ impl Plain {
             Value::String(text) if text.parse::<jiff::Timestamp>().is_ok() => json!("TIME"),
             Value::String(text) => {
                 let named = self.names.iter().fold(text, |text, (id, name)| text.replace(id, name));
-                Value::String(without_chance(&without_ids(&named)))
+                Value::String(without_ids(&named))
             }
             Value::Array(items) => items.into_iter().map(|item| self.of(item)).collect(),
             Value::Object(members) => members.into_iter().map(|(name, value)| (name, self.of(value))).collect(),
