@@ -196,7 +196,7 @@ async fn looked(config: &Config, place: server::ServerArgs, api_key: Option<Secr
         findings.extend(retention::misnamed(config, tenants.as_deref()));
     }
     if server.is_none() {
-        findings.push(plans());
+        findings.push(plans(&config.packs.domains));
         let model = "offline rules: they find intents and fields, and write no prose";
         findings.push(finding("model", PartState::Ok, model, ""));
     }
@@ -292,8 +292,8 @@ fn without_key(config: &Config, key: &Path) -> Finding {
     }
 }
 
-fn plans() -> Finding {
-    match packs::registry() {
+fn plans(domains: &[String]) -> Finding {
+    match packs::registry(domains) {
         Ok(registry) => {
             let (plans, tools) = (registry.plans().count(), registry.registered_tools().count());
             finding("packs", PartState::Ok, format!("{plans} plans and {tools} tools beside the built-in ones"), "")

@@ -2,22 +2,35 @@
 
 use kybern_core::pack::{DuplicateKey, Pack, PackRegistry};
 
-/// Every tool, plan, agent, record kind and extraction schema of every pack, and the local tools.
+/// The domains that a server can work in.
+pub(crate) const DOMAINS: &[&str] = &["insurance", "fleet", "freight", "helpdesk"];
+
+/// Those that it works in where the settings name none. Another one is added by its user: the words of its intents would
+/// be weighed against everybody's.
+pub(crate) const USUAL: &[&str] = &["insurance", "fleet", "freight"];
+
+/// Every tool, plan, agent, record kind and extraction schema of these domains and of the packs that belong to none, and
+/// the local tools.
 ///
 /// # Errors
 /// When two packs use the same key.
-pub(crate) fn registry() -> Result<PackRegistry, DuplicateKey> {
-    let packs: [&dyn Pack; 6] = [
+pub(crate) fn registry<T: AsRef<str>>(domains: &[T]) -> Result<PackRegistry, DuplicateKey> {
+    let packs: [&dyn Pack; 7] = [
         &kybern_packs::assistant::AssistantPack,
         &kybern_packs::network::NetworkPack,
         &kybern_packs::insurance::InsurancePack,
         &kybern_packs::fleet::FleetPack,
         &kybern_packs::freight::FreightPack,
+        &kybern_packs::helpdesk::HelpdeskPack,
         // Last: its generic extraction offers what the others have registered.
         &kybern_packs::global::GlobalPack,
     ];
+    let is_on = |pack: &&dyn Pack| {
+        let is_domain = DOMAINS.contains(&pack.name());
+        !is_domain || domains.iter().any(|domain| domain.as_ref() == pack.name())
+    };
     let mut registry = PackRegistry::default();
-    for pack in packs {
+    for pack in packs.into_iter().filter(is_on) {
         pack.register(&mut registry)?;
     }
     // They belong to no domain and know none.

@@ -325,7 +325,7 @@ pub(crate) fn engine(config: &Config, opened: &OpenedStore, ocr: Ocr, settings: 
         store: Arc::clone(&opened.store),
         wake_ups,
         job_wake_ups,
-        registry: packs::registry()?,
+        registry: packs::registry(&config.packs.domains)?,
         keys,
         clock: Arc::new(SystemClock),
         ids,

@@ -8,6 +8,7 @@
 //! | [`network`] | companies, with their identifiers |
 //! | [`insurance`] | deals, policies, loss-run requests, and the plans that make them |
 //! | [`fleet`], [`freight`] | intents with plans that read what came in and end with a person |
+//! | [`helpdesk`] | tickets, from a message to its reply; where the settings name it |
 //!
 //! How to add one of these is in `docs/adding-a-pack.md`, `docs/adding-a-tool.md` and `docs/adding-a-plan.md`. A tool
 //! is a deterministic function of its context and its arguments; it returns what is to be written and never writes.
@@ -26,6 +27,7 @@ mod field;
 pub mod fleet;
 pub mod freight;
 pub mod global;
+pub mod helpdesk;
 pub mod insurance;
 pub mod intent_words;
 mod introduced;

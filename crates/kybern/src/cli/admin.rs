@@ -7,8 +7,8 @@ use clap::Args;
 
 use super::{Context, Format, input};
 use crate::backup::{BackupOptions, RestoreOptions};
-use crate::demo::DemoOptions;
 use crate::demo::crash::CrashOptions;
+use crate::demo::{DemoDomain, DemoOptions};
 use crate::doctor::DoctorOptions;
 use crate::output::Failure;
 use crate::serve::ServeOptions;
@@ -24,6 +24,9 @@ pub(super) struct ServeArgs {
 /// `kybern demo`
 #[derive(Args, Debug)]
 pub(super) struct DemoArgs {
+    /// The domain whose messages come in; insurance, fleet and freight when not stated
+    #[arg(value_enum, conflicts_with = "crash")]
+    domain: Option<DemoDomain>,
     /// Keep the demo's folder, to look into it afterwards
     #[arg(long)]
     keep: bool,
@@ -72,7 +75,8 @@ pub(super) async fn demo(args: DemoArgs, context: &Context) -> Result<ExitCode, 
         let path = context.variable("PATH");
         return Ok(crate::demo::crash::run(CrashOptions { keep: args.keep, dir: args.dir, path, screen }).await?);
     }
-    Ok(crate::demo::run(DemoOptions { keep: args.keep, dir: args.dir, documents, screen }).await?)
+    let DemoArgs { keep, dir, domain, .. } = args;
+    Ok(crate::demo::run(DemoOptions { keep, dir, domain, documents, screen }).await?)
 }
 
 pub(super) async fn backup(args: BackupArgs, context: &Context) -> Result<ExitCode, Failure> {

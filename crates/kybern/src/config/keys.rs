@@ -104,6 +104,7 @@ pub(super) const KEYS: &[(&str, &str)] = &[
     ("audit.head_file", "a file's path, such as \"/var/lib/heads/kybern.jsonl\""),
     ("audit.head_webhook", "a URL, such as \"https://audit.example.com/heads\""),
     ("audit.head_every_ms", "a whole number of milliseconds from 1000 to 86400000"),
+    ("packs.domains", "a list of domains, such as [\"insurance\", \"fleet\", \"freight\"]"),
     ("governance.self_approval", "true or false"),
     ("security.master_key_file", "a file's path, such as \"kybern.key\""),
 ];

@@ -18,6 +18,7 @@ mod layers;
 mod limits;
 mod model;
 mod models;
+mod packs;
 mod providers;
 mod retention;
 mod secret;
@@ -49,6 +50,7 @@ pub(crate) use intake::IntakeOptions;
 pub(crate) use limits::LimitOptions;
 pub(crate) use model::ModelOptions;
 pub(crate) use models::ModelsOptions;
+pub(crate) use packs::PackOptions;
 pub(crate) use providers::{ModelOption, ProviderOptions};
 pub(crate) use retention::RetentionOptions;
 pub(crate) use secret::Secret;
@@ -99,6 +101,8 @@ pub(crate) struct Config {
     pub(crate) limits: LimitOptions,
     /// How sure the model has to be.
     pub(crate) model: ModelOptions,
+    /// Which domains it works in.
+    pub(crate) packs: PackOptions,
     /// Who approves what agents are told.
     pub(crate) governance: GovernanceOptions,
     /// Where the heads of the audit chains are kept.
@@ -194,6 +198,7 @@ impl Config {
         self.telemetry.check(faults);
         self.limits.check(faults);
         self.model.check(faults);
+        self.packs.check(faults);
         self.audit.check(faults);
         self.retention.check(faults);
         self.security.check(env, faults);

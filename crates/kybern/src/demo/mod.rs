@@ -1,6 +1,7 @@
 //! `kybern demo`: the main job on bundled messages, from the first byte to the last record, on this machine alone.
 
 pub(crate) mod crash;
+mod helpdesk;
 mod report;
 mod samples;
 mod teach;
@@ -38,10 +39,35 @@ pub(crate) struct DemoOptions {
     pub(crate) keep: bool,
     /// The folder it uses; a temporary one when not stated.
     pub(crate) dir: Option<PathBuf>,
+    /// Whose messages come in; those of the usual domains when not stated.
+    pub(crate) domain: Option<DemoDomain>,
     /// How documents are read.
     pub(crate) documents: DocumentOptions,
     /// Where it shows what happens.
     pub(crate) screen: Screen,
+}
+
+/// A domain that has a demonstration of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(crate) enum DemoDomain {
+    /// Support messages become tickets
+    Helpdesk,
+}
+
+impl DemoDomain {
+    /// Its name in the settings.
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Helpdesk => "helpdesk",
+        }
+    }
+
+    const fn samples(domain: Option<Self>) -> &'static [Sample] {
+        match domain {
+            None => SAMPLES,
+            Some(Self::Helpdesk) => helpdesk::SAMPLES,
+        }
+    }
 }
 
 /// A message that has been through.
@@ -56,29 +82,39 @@ struct FinishedMessage {
 /// # Errors
 /// When it cannot start, or a message does not come to rest.
 pub(crate) async fn run(options: DemoOptions) -> anyhow::Result<ExitCode> {
-    let DemoOptions { keep, dir, documents, mut screen } = options;
+    let DemoOptions { keep, dir, domain, documents, mut screen } = options;
     let keep = keep || dir.is_some();
     let folder = folder(dir)?;
     let mut config = Config { documents, ..Config::default() };
     config.database.url = DatabaseUrl::Sqlite(folder.join("demo.db"));
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    if let Some(domain) = domain {
+        config.packs.domains = vec![domain.as_str().to_owned()];
+    }
+    let samples = DemoDomain::samples(domain);
     // Nobody needs its key.
     let running = serve::start(config, listen, ServePurpose::Serve, |_, _| Ok(())).await?;
     let paint = screen.paint();
-    screen.line(paint.bold(&format!("{} messages come in by mail, web form and text message.", SAMPLES.len())));
+    screen.line(paint.bold(&format!("{} messages come in by mail, web form and text message.", samples.len())));
     screen.line("Model: offline rules. No key, no network. Nothing leaves this machine; mail stays in the outbox.\n");
     let began = running.engine.clock().now();
-    let done = through(&running.engine, &mut screen).await;
+    let mut done = through(&running.engine, samples, &mut screen).await;
     let took = running.engine.clock().now().since(began);
-    let ends_well = match &done {
+    let ends_well = match &mut done {
         Ok(done) => {
             screen.line("");
-            let report = report::make(&running.engine, &actor(&running.engine), done, took, paint).await?;
-            screen.line(&report.text);
-            let learned = teach::show(&running.engine, &mut screen).await?;
+            let ends_well = match domain {
+                None => {
+                    let report = report::make(&running.engine, &actor(&running.engine), done, took, paint).await?;
+                    screen.line(&report.text);
+                    let learned = teach::show(&running.engine, &mut screen).await?;
+                    report.sound && learned
+                }
+                Some(DemoDomain::Helpdesk) => helpdesk::show(&running.engine, done, took, &mut screen).await?,
+            };
             screen.line("");
-            next(&mut screen, &folder, keep, done);
-            report.sound && learned
+            next(&mut screen, &folder, (keep, domain), done);
+            ends_well
         }
         Err(_) => false,
     };
@@ -106,9 +142,13 @@ fn actor(engine: &Engine) -> Actor {
 }
 
 /// Hands in one message after the other, and shows what becomes of each.
-async fn through(engine: &Engine, screen: &mut Screen) -> anyhow::Result<Vec<FinishedMessage>> {
-    let mut all = Vec::with_capacity(SAMPLES.len());
-    for sample in SAMPLES {
+async fn through(
+    engine: &Engine,
+    samples: &'static [Sample],
+    screen: &mut Screen,
+) -> anyhow::Result<Vec<FinishedMessage>> {
+    let mut all = Vec::with_capacity(samples.len());
+    for sample in samples {
         let actor = actor(engine);
         let received = hand_in(engine, &actor, sample).await.with_context(|| sample.name.to_owned())?;
         let paint = screen.paint();
@@ -199,12 +239,17 @@ fn verdict(task: &TaskView, paint: Paint) -> String {
     }
 }
 
+/// What a server is told, so that it works in the demonstration's domain.
+fn setting(domain: Option<DemoDomain>) -> String {
+    domain.map(|domain| format!("KYBERN_PACKS__DOMAINS='[\"{}\"]' ", domain.as_str())).unwrap_or_default()
+}
+
 /// A command, and what it does.
 fn next_line(screen: &mut Screen, verb: &str, what: &str) {
     screen.line(format!("  {} {verb:<21} {what}", kybern_here()));
 }
 
-fn next(screen: &mut Screen, folder: &Path, keep: bool, done: &[FinishedMessage]) {
+fn next(screen: &mut Screen, folder: &Path, (keep, domain): (bool, Option<DemoDomain>), done: &[FinishedMessage]) {
     let paint = screen.paint();
     screen.line(paint.bold("What next"));
     let database = format!("--database {}", quoted(&format!("sqlite:{}", folder.join("demo.db").display())));
@@ -219,11 +264,15 @@ fn next(screen: &mut Screen, folder: &Path, keep: bool, done: &[FinishedMessage]
             screen.line(format!("  kybern {database} task review {id}    answer what it asks"));
         }
         screen.line(format!("  kybern {database} key recover    an admin key, for a server on this database:"));
-        screen.line(format!("  kybern {database} serve"));
+        screen.line(format!("  {}kybern {database} serve", setting(domain)));
     } else {
-        next_line(screen, "demo --keep", "the same, and keep the database to look into");
+        let name = domain.map(|domain| format!(" {}", domain.as_str())).unwrap_or_default();
+        next_line(screen, &format!("demo{name} --keep"), "the same, and keep the database to look into");
     }
-    next_line(screen, "serve", "your own server, on http://127.0.0.1:7171");
+    match domain {
+        None => next_line(screen, "serve", "your own server, on http://127.0.0.1:7171"),
+        Some(_) => screen.line(format!("  {}{} serve", setting(domain), kybern_here())),
+    }
     next_line(screen, "task submit FILE.eml", "hand in a message of your own");
     screen.line("  (in this repository: cargo run --release -- COMMAND)");
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::FinishedMessage;
 use crate::output::{Cell, Paint, Table, count, kybern_here, read_table};
 
-/// The whole report.
+/// A report.
 pub(super) struct Report {
     pub(super) text: String,
     /// Whether every message came to its rest and every proof held.
@@ -29,6 +29,25 @@ pub(super) async fn make(
     let created = created(engine, actor, done).await?;
     let kinds = kinds(engine, actor).await?;
     let waits = waits(done);
+    let proofs = proofs(engine, actor, done, took).await?;
+    let sections = [
+        format!("{}\n{}", paint.bold("Read from documents and mail, with page and words"), read(done, paint)),
+        format!("{}\n{}", paint.bold("Created"), created.render(paint)),
+        format!("{}\n{}", paint.bold("Records now"), kinds.render(paint)),
+        format!("{}\n{}", paint.bold("Waits for a person"), waits.render(paint)),
+        proofs.text,
+        String::new(),
+    ];
+    Ok(Report { text: sections.join("\n\n"), sound: proofs.sound })
+}
+
+/// How the messages ended, in numbers, and whether every one came to its rest and every proof held.
+pub(super) async fn proofs(
+    engine: &Engine,
+    actor: &Actor,
+    done: &[FinishedMessage],
+    took: Millis,
+) -> anyhow::Result<Report> {
     let fresh = || done.iter().filter(|done| !done.received.duplicate);
     let of = |status: TaskStatus| fresh().filter(|done| done.task.status == status).count();
     let (completed, waiting) = (of(TaskStatus::Completed), of(TaskStatus::NeedsReview));
@@ -38,7 +57,7 @@ pub(super) async fn make(
     }
     let audit = engine.audit().verify(actor.scope()).await?;
     let sound = completed + waiting == fresh().count() && replayed == completed && audit.valid;
-    let summary = format!(
+    let text = format!(
         "{} messages in {}: {completed} done, {waiting} wait for a person, {}.\n{}\n{}",
         done.len(),
         crate::output::span(took.0),
@@ -50,15 +69,7 @@ pub(super) async fn make(
             if audit.valid { "unbroken" } else { "BROKEN, as audit verify says in a demo with --keep" }
         ),
     );
-    let sections = [
-        format!("{}\n{}", paint.bold("Read from documents and mail, with page and words"), read(done, paint)),
-        format!("{}\n{}", paint.bold("Created"), created.render(paint)),
-        format!("{}\n{}", paint.bold("Records now"), kinds.render(paint)),
-        format!("{}\n{}", paint.bold("Waits for a person"), waits.render(paint)),
-        summary,
-        String::new(),
-    ];
-    Ok(Report { text: sections.join("\n\n"), sound })
+    Ok(Report { text, sound })
 }
 
 /// The most values of one document that are shown: of the first message all of a usual paper, then only the first ones.
@@ -111,9 +122,10 @@ async fn kinds(engine: &Engine, actor: &Actor) -> anyhow::Result<Table> {
     Ok(table)
 }
 
-fn waits(done: &[FinishedMessage]) -> Table {
+/// What waits, and why.
+pub(super) fn waits(done: &[FinishedMessage]) -> Table {
     let mut table = Table::new(&["MESSAGE", "ABOUT", "WHY"]);
-    for done in done {
+    for done in done.iter().filter(|done| !done.received.duplicate) {
         for wait in &done.task.waits {
             table.row([Cell::from(done.sample.name), Cell::from(wait.kind.as_str()), Cell::from(wait.reason.as_str())]);
         }

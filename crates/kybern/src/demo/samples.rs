@@ -20,6 +20,7 @@ pub(super) struct Sample {
     pub(super) bytes: &'static [u8],
 }
 
+/// A sample of the folder `samples`, by its way in, its folder there and its name.
 macro_rules! sample {
     ($way:ident, $folder:literal, $name:literal) => {
         Sample {
@@ -29,6 +30,7 @@ macro_rules! sample {
         }
     };
 }
+pub(super) use sample;
 
 /// All of them, in the order in which they come in.
 pub(super) const SAMPLES: &[Sample] = &[

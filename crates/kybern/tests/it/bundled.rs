@@ -19,7 +19,7 @@ use crate::samples;
 
 #[test]
 fn every_step_failed_once_or_repeated_once_leaves_the_same() {
-    let registry = packs::registry().unwrap();
+    let registry = packs::registry(packs::USUAL).unwrap();
     let plans: Vec<Arc<Plan>> = registry.plans().cloned().collect();
     let missed: Vec<String> = std::thread::scope(|scope| {
         let trying: Vec<_> = plans
@@ -117,7 +117,7 @@ fn run(
     message: Option<&[u8]>,
     disturbed: Option<(&String, Disturbance)>,
 ) -> (Seen, BTreeMap<String, usize>) {
-    let world = World::new(packs::registry().unwrap(), disturbed);
+    let world = World::new(packs::registry(packs::USUAL).unwrap(), disturbed);
     let id = world.begin(plan, message);
     world.to_the_end(id);
     (Seen::of(&world, id), world.calls())

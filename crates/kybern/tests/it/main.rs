@@ -33,6 +33,8 @@ mod faults;
 #[cfg(test)]
 mod fuzz;
 #[cfg(test)]
+mod helpdesk;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod in_memory;

@@ -51,7 +51,7 @@ fn text(value: &Value) -> String {
 }
 
 fn registry() -> PackRegistry {
-    packs::registry().unwrap()
+    packs::registry(packs::USUAL).unwrap()
 }
 
 /// The intents of the bundled plans.

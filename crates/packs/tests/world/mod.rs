@@ -1,6 +1,8 @@
 //! A world for tools in tests, and tests of all packs together.
 
 mod extractor;
+mod guide;
+mod helpdesk;
 mod listing;
 mod packs;
 mod plans;

@@ -9,13 +9,15 @@ use crate::assistant::AssistantPack;
 use crate::fleet::FleetPack;
 use crate::freight::FreightPack;
 use crate::global::GlobalPack;
+use crate::helpdesk::HelpdeskPack;
 use crate::insurance::InsurancePack;
 use crate::network::NetworkPack;
 
 /// All packs, in the order in which a program registers them.
 pub(crate) fn registry() -> PackRegistry {
     let mut registry = PackRegistry::default();
-    let packs: [&dyn Pack; 6] = [&AssistantPack, &NetworkPack, &InsurancePack, &FleetPack, &FreightPack, &GlobalPack];
+    let packs: [&dyn Pack; 7] =
+        [&AssistantPack, &NetworkPack, &InsurancePack, &FleetPack, &FreightPack, &HelpdeskPack, &GlobalPack];
     for pack in packs {
         pack.register(&mut registry).unwrap();
     }
@@ -73,6 +75,9 @@ fn every_intent_of_the_taxonomy_has_a_plan() {
         "freight.new_load",
         "freight.pod_received",
         "freight.rate_confirmation",
+        "helpdesk.incident",
+        "helpdesk.question",
+        "helpdesk.access_request",
         "general_instruction",
     ] {
         assert_eq!(registry.plans().filter(|plan| plan.intent_key == intent).count(), 1, "{intent}");

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 pub(crate) fn fill(value: &Value, state: &Map<String, Value>) -> Value {
     match value {
         Value::String(text) => match text.strip_prefix("{{").and_then(|text| text.strip_suffix("}}")) {
-            Some(expression) => evaluate(expression.trim(), state),
-            None => value.clone(),
+            Some(expression) if !expression.contains("{{") => evaluate(expression.trim(), state),
+            _ => Value::String(within(text, state)),
         },
         Value::Array(items) => items.iter().map(|item| fill(item, state)).collect(),
         Value::Object(fields) => {
@@ -17,6 +17,13 @@ pub(crate) fn fill(value: &Value, state: &Map<String, Value>) -> Value {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
+}
+
+/// A text with expressions in it.
+fn within(text: &str, state: &Map<String, Value>) -> String {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.render_str(text, Serde(json!({"state": state}))).unwrap()
 }
 
 fn evaluate(expression: &str, state: &Map<String, Value>) -> Value {

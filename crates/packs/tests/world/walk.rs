@@ -22,7 +22,7 @@ const DEC_PAGE_2: &str = "@category = DEC_PAGE\n\
     @policies[0].line = Motor Truck Cargo\n@policies[0].effective = 2025-03-01\n@policies[0].expiration = 2026-03-01";
 
 /// Walks a plan to its end, or to the first step that asks.
-async fn walk(world: &mut World, plan: &str) -> Result<Value, (String, Review)> {
+pub(super) async fn walk(world: &mut World, plan: &str) -> Result<Value, (String, Review)> {
     let registry = registry();
     let plan = registry.find_plan(plan).unwrap();
     for step in &plan.steps {
@@ -169,7 +169,9 @@ async fn a_form_without_a_company_asks_for_one_and_goes_on() {
 async fn plans_whose_tools_are_missing_end_with_a_person() {
     let registry = registry();
     let finished = ["insurance.loss_run_pipeline", "insurance.new_lead_pipeline", "insurance.loss_run_chase_pipeline"];
-    for plan in registry.plans().filter(|plan| !finished.contains(&plan.key.as_str())) {
+    let is_unfinished =
+        |plan: &kybern_core::plan::Plan| !finished.contains(&plan.key.as_str()) && plan.domain != "helpdesk";
+    for plan in registry.plans().filter(|plan| is_unfinished(plan)) {
         let mut world = agency();
         world.mail("a@b.example", "something", "Company Name: Acme LLC");
         world.document("paper.txt", "x");

@@ -66,7 +66,7 @@ struct Open {
 impl Agencies {
     pub(super) fn new() -> Self {
         note_panics();
-        Self { registry: packs::registry().unwrap(), open: None }
+        Self { registry: packs::registry(packs::USUAL).unwrap(), open: None }
     }
 
     /// Hands in one e-mail after the other and walks its task to the end; `None` when one is refused, which a message may
