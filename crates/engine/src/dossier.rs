@@ -4,17 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kybern_core::actor::Actor;
-use kybern_core::dossier::{Dossier, MAX_FOUND};
+use kybern_core::dossier::{CalledEntity, Dossier, FoundEntities};
 use kybern_core::error::{Error, Result};
 use kybern_core::id::RecordId;
 use kybern_core::memory::{Memory, Subject};
 use kybern_core::model::Vector;
 use kybern_core::pack::PackRegistry;
-use kybern_core::ports::{Clock, DossierStore, RecordStore};
-use kybern_core::record::{Lookup, Record};
+use kybern_core::ports::{Clock, DossierStore, HeldMemories, RecordStore};
 use kybern_core::tenant::TenantScope;
 
-use crate::memory::{Memories, best, may};
+use crate::memory::{Memories, NearMemories, by_nearness, may};
 use crate::models::CallContext;
 use crate::models::embedding::Query;
 
@@ -56,7 +55,9 @@ impl Dossiers {
     ) -> Result<Dossier> {
         let reads: Vec<_> = self.registry.state_providers().flat_map(|provider| provider.reads()).collect();
         let as_of = self.clock.now();
-        let rows = self.store.dossier_rows(caller.scope, entity, &reads, sees_memories).await?;
+        // What is not compared with a question needs no vectors.
+        let memories = sees_memories.then(|| HeldMemories { at: as_of, vectors: question.is_some() });
+        let rows = self.store.dossier_rows(caller.scope, entity, &reads, memories).await?;
         let rows = rows.ok_or_else(|| Error::not_found("record", entity))?;
         let state = self.registry.state_providers().map(|provider| {
             let said = provider.state(&rows.entity, &rows.records);
@@ -75,23 +76,25 @@ impl Dossiers {
     async fn ordered(
         &self,
         caller: &CallContext,
-        all: Vec<(Memory, Option<Vector>)>,
+        mut all: Vec<(Memory, Option<Vector>)>,
         question: Option<&str>,
     ) -> Vec<Memory> {
-        let near = match question {
+        let compared = match question {
             None => Vec::new(),
             // A dossier is not lost because a model is down or the budget is spent: the weight orders it all the same.
             Some(question) => {
-                let compared = self.memories.compared(caller, all.clone(), &Query::new(question)).await;
+                let compared = self.memories.compared(caller, &mut all, &Query::new(question)).await;
                 compared.unwrap_or_else(|error| {
                     tracing::warn!(%error, "the memories of a dossier are not compared with its question");
                     Vec::new()
                 })
             }
         };
-        let mut ordered: Vec<Memory> = best(near, usize::MAX).into_iter().map(|one| one.memory).collect();
-        let mut rest: Vec<Memory> = all.into_iter().map(|(memory, _)| memory).collect();
-        rest.retain(|memory| ordered.iter().all(|other| other.id != memory.id));
+        let NearMemories { near, rest } = by_nearness(compared);
+        let mut ordered: Vec<Memory> = near.into_iter().map(|one| one.memory).collect();
+        // What was not compared is still there.
+        let uncompared = all.into_iter().map(|(memory, _)| memory);
+        let mut rest: Vec<Memory> = rest.into_iter().map(|one| one.memory).chain(uncompared).collect();
         let weight = |memory: &Memory| {
             let sure = memory.confidence.map_or(1_000, kybern_core::memory::Confidence::per_mille);
             (u32::from(u8::from(memory.importance)) * u32::from(sure), memory.created_at, memory.id)
@@ -102,25 +105,18 @@ impl Dossiers {
     }
 
     /// The entities that somebody may mean: by the record's id, by its key, or by what its pack knows of names and
-    /// identifiers; the oldest first, at most [`MAX_FOUND`].
-    pub async fn find(&self, scope: TenantScope, called: &str) -> Result<Vec<Record>> {
+    /// identifiers; the oldest first, at most [`MAX_FOUND`](kybern_core::dossier::MAX_FOUND), or 4 MiB. One that cannot
+    /// be read is among them, and says so.
+    pub async fn find(&self, scope: TenantScope, called: &str) -> Result<FoundEntities> {
         let called = called.trim();
         if called.is_empty() {
-            return Ok(Vec::new());
+            return Ok(FoundEntities::default());
         }
         if let Ok(id) = called.parse::<RecordId>() {
-            return Ok(self.records.record_by_id(scope, id).await?.into_iter().collect());
+            let records = self.records.record_by_id(scope, id).await?.into_iter().collect();
+            return Ok(FoundEntities { records, more: false });
         }
-        let mut found: Vec<Record> = Vec::new();
-        for entity in self.registry.entity_kinds() {
-            found.extend(self.records.record(scope, entity.kind, called).await?);
-            for Lookup { name, value, .. } in (entity.lookups)(called) {
-                found.extend(self.records.records_by_lookup(scope, entity.kind, &name, &value).await?);
-            }
-        }
-        found.sort_by_key(|record| record.id);
-        found.dedup_by_key(|record| record.id);
-        found.truncate(MAX_FOUND);
-        Ok(found)
+        let all: Vec<CalledEntity> = self.registry.entity_kinds().map(|kind| kind.called(called)).collect();
+        self.store.entities_called(scope, &all).await
     }
 }

@@ -168,5 +168,16 @@ mod tests {
         let looked_at = |table: &&&str| steps.iter().any(|(_, step)| step.split(' ').nth(1) == Some(**table));
         let unknown: Vec<_> = LARGE.iter().filter(|table| !looked_at(table)).collect();
         assert!(unknown.is_empty(), "no statement looks at {unknown:?}");
+        // Not from all of the tenant's, by id, down to the owned ones.
+        let owned: Vec<&str> =
+            steps.iter().filter(|(name, _)| *name == "records_owned").map(|(_, step)| step.as_str()).collect();
+        assert!(
+            owned.iter().any(|step| step.starts_with("SEARCH record ") && step.ends_with("(tenant_id=? AND id=?)")),
+            "{owned:?}"
+        );
+        assert!(
+            owned.iter().any(|step| step.starts_with("SEARCH record_lookup ") && step.contains("value=?")),
+            "{owned:?}"
+        );
     }
 }

@@ -9,7 +9,7 @@ use kybern_core::memory::{
     Confidence, MAX_OF_SUBJECT, Memory, MemoryCategory, MemoryStatus, Provenance, Subject, Trust,
 };
 use kybern_core::model::Vector;
-use kybern_core::ports::{MemoryFilter, MemoryStore, Page};
+use kybern_core::ports::{HeldMemories, MemoryFilter, MemoryStore, Page};
 use kybern_core::task::MemoryEffect;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
@@ -30,6 +30,8 @@ statements! {
     LIST = part "memory" "list";
     LIST_SUBJECT = part "memory" "list_subject";
     OF_SUBJECT = part "memory" "of_subject";
+    HELD = part "memory" "held";
+    HELD_WITH_VECTORS = part "memory" "held_with_vectors";
     NAMED = split "memory_named";
     ENTITIES_EXIST = part "memory" "entities_exist";
     COUNT = part "memory" "count";
@@ -108,11 +110,20 @@ async fn add(tx: &mut Tx, writing: &WriteMemory) -> Result<Memory> {
     Ok(memory.clone())
 }
 
-/// What is remembered of the same subject in exactly these words, and was not rejected. Nobody else writes one until
-/// this commits: whoever asks holds the tenant's lock.
+/// What is remembered of the same subject in exactly these words, was not rejected and has not expired; nothing for an
+/// event, which may have happened again. Nobody else writes one until this commits, where whoever asks holds the tenant's
+/// lock.
 async fn in_same_words(tx: &mut Tx, scope: TenantScope, new: &Memory) -> Result<Option<Memory>> {
+    if new.category.recurs() {
+        return Ok(None);
+    }
     let (kind, id) = (new.subject.kind(), new.subject.id());
-    tx.find(&SAME_WORDS, args![scope, kind, id, new.content.as_str()], memory).await
+    let found = tx.find(&SAME_WORDS, args![scope, kind, id, new.content.as_str(), new.created_at], memory).await?;
+    if found.is_some() {
+        // Whoever believed that it was not said may have it from what this process remembers of an empty list.
+        tx.shared().known.remembered();
+    }
+    Ok(found)
 }
 
 /// Refuses a memory whose subject is not known, or has as many as it may. Whoever asks holds the tenant's lock.
@@ -269,13 +280,24 @@ async fn list(tx: &mut Tx, listing: &ListQuery<MemoryFilter, MemoryId>) -> Resul
     page::cut_readable(rows, limit, memory)
 }
 
-pub(crate) async fn of_subject(
+async fn of_subject(tx: &mut Tx, scope: TenantScope, subject: Subject) -> Result<Vec<(Memory, Option<Vector>)>> {
+    let rows = tx.fetch_all(&OF_SUBJECT, args![scope, subject.kind(), subject.id()]).await?;
+    Ok(page::readable(rows, |row| Ok((memory(row)?, vectors::read(row)?))))
+}
+
+/// What holds of a subject, with vectors or without.
+pub(crate) async fn held(
     tx: &mut Tx,
     scope: TenantScope,
     subject: Subject,
+    wanted: HeldMemories,
 ) -> Result<Vec<(Memory, Option<Vector>)>> {
-    let rows = tx.fetch_all(&OF_SUBJECT, args![scope, subject.kind(), subject.id()]).await?;
-    Ok(page::readable(rows, |row| Ok((memory(row)?, vectors::read(row)?))))
+    let args = args![scope, subject.kind(), subject.id(), wanted.at];
+    if wanted.vectors {
+        let rows = tx.fetch_all(&HELD_WITH_VECTORS, args).await?;
+        return Ok(page::readable(rows, |row| Ok((memory(row)?, vectors::read(row)?))));
+    }
+    Ok(page::readable(tx.fetch_all(&HELD, args).await?, |row| Ok((memory(row)?, None))))
 }
 
 type MemoriesByRecordName = Vec<(String, Memory, Option<Vector>)>;
@@ -314,6 +336,12 @@ impl<D: 'static> MemoryStore for SqlStore<D> {
     ) -> PortResult<Memory> {
         let writing = WriteMemory { scope, before: None, memory: memory.clone(), vector: vector.cloned(), audit };
         Ok(self.write(scope, writing, |tx, writing| Box::pin(add(tx, writing))).await?)
+    }
+
+    async fn memory_in_same_words(&self, scope: TenantScope, new: &Memory) -> PortResult<Option<Memory>> {
+        let find =
+            self.read_few(scope, (scope, new.clone()), |tx, (scope, new)| Box::pin(in_same_words(tx, *scope, new)));
+        Ok(find.await?)
     }
 
     async fn memory(&self, scope: TenantScope, id: MemoryId) -> PortResult<Option<Memory>> {

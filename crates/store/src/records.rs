@@ -73,6 +73,11 @@ pub(crate) async fn id_of(tx: &mut Tx, scope: TenantScope, kind: &str, key: &str
     Ok(by_key(tx, &GET, scope, kind, key).await?.map(|record| record.id))
 }
 
+/// The id of a record, also of one that cannot be read.
+pub(crate) async fn found_id(tx: &mut Tx, scope: TenantScope, kind: &str, key: &str) -> Result<Option<RecordId>> {
+    tx.find(&GET, args![scope, kind, key], |row| Ok(RecordId::from_uuid(row.uuid()?))).await
+}
+
 /// Checks what a tool believed about a record, and that no other record has its unique lookups.
 pub(crate) async fn check(tx: &mut Tx, scope: TenantScope, put: &PutRecord) -> Result<()> {
     let present = by_key(tx, &LOCK, scope, &put.kind, &put.key).await?;
@@ -163,6 +168,11 @@ async fn lookup_values(tx: &mut Tx, (scope, [kind, name, value, wanted]): &Value
 
 pub(crate) async fn by_id(tx: &mut Tx, scope: TenantScope, id: RecordId) -> Result<Option<Record>> {
     tx.find(&BY_ID, args![scope, id.as_uuid()], shown).await
+}
+
+/// The row of a record, before anything of it is read.
+pub(crate) async fn rows_by_id(tx: &mut Tx, scope: TenantScope, id: RecordId) -> Result<Vec<Row>> {
+    tx.fetch_all(&BY_ID, args![scope, id.as_uuid()]).await
 }
 
 type ListRecords = (TenantScope, String, Option<RecordId>, u32);

@@ -1,4 +1,4 @@
-//! What was looked up for a turn, by its rank.
+//! What was looked up for a turn, in the order of its rank.
 
 use serde::{Deserialize, Serialize};
 
@@ -83,22 +83,14 @@ pub struct SearchHit {
     pub tokens: Tokens,
 }
 
-impl SearchHit {
-    /// Memories rank by importance and similarity together, knowledge by similarity alone.
-    fn rank(&self) -> u32 {
-        u32::from(self.similarity.0) * u32::from(self.importance.map_or(1, u8::from))
-    }
-}
-
-/// The best that fit into the share, the best first. One that does not fit leaves its place to the next. Of two of the
-/// same rank the one with the smaller id comes first, so that the same things make the same prompt; what has nothing to
-/// do with the question is left out.
+/// The best that fit into the share, in the order in which they were found: whoever looked them up has ranked them, and
+/// knows more of them than one number. One that does not fit leaves its place to the next; what has nothing to do with the
+/// question is left out.
 #[must_use]
-pub fn ranked(mut found: Vec<SearchHit>, share: Tokens) -> Vec<SearchHit> {
-    found.sort_by(|a, b| b.rank().cmp(&a.rank()).then_with(|| a.id.cmp(&b.id)));
+pub fn that_fit(mut found: Vec<SearchHit>, share: Tokens) -> Vec<SearchHit> {
     let mut left = share.0;
     found.retain(|one| {
-        let fits = one.rank() > 0 && one.tokens.0 <= left;
+        let fits = one.similarity > Similarity::default() && one.tokens.0 <= left;
         if fits {
             left -= one.tokens.0;
         }
@@ -113,14 +105,14 @@ mod tests {
 
     use super::*;
 
-    fn found(id: &str, similarity: u16, importance: Option<u8>, tokens: u64) -> SearchHit {
+    fn found(id: &str, similarity: u16, tokens: u64) -> SearchHit {
         SearchHit {
             id: id.to_owned(),
             origin: Origin::Memory,
             title: "fact".to_owned(),
             text: "x".to_owned(),
             similarity: Similarity(similarity),
-            importance: importance.map(|number| number.try_into().unwrap()),
+            importance: None,
             tokens: Tokens(tokens),
         }
     }
@@ -130,18 +122,15 @@ mod tests {
     }
 
     #[test]
-    fn memories_rank_by_importance_and_similarity_and_knowledge_by_similarity() {
-        let memories =
-            vec![found("near", 900, Some(1), 1), found("dear", 300, Some(10), 1), found("mid", 500, None, 1)];
-        assert_eq!(ids(ranked(memories, Tokens(10))), ["dear", "near", "mid"]);
-        let tied = vec![found("b", 500, None, 1), found("a", 500, None, 1), found("odd", 0, Some(10), 1)];
-        assert_eq!(ids(ranked(tied, Tokens(10))), ["a", "b"]);
+    fn what_was_ranked_keeps_its_order_and_what_has_nothing_to_do_with_the_question_is_left_out() {
+        let all = vec![found("b", 300, 1), found("odd", 0, 1), found("a", 900, 1)];
+        assert_eq!(ids(that_fit(all, Tokens(10))), ["b", "a"]);
     }
 
     #[test]
     fn one_that_does_not_fit_leaves_its_place_to_the_next() {
-        let all = vec![found("best", 900, None, 60), found("long", 800, None, 60), found("short", 700, None, 40)];
-        assert_eq!(ids(ranked(all, Tokens(100))), ["best", "short"]);
+        let all = vec![found("best", 900, 60), found("long", 800, 60), found("short", 700, 40)];
+        assert_eq!(ids(that_fit(all, Tokens(100))), ["best", "short"]);
     }
 
     #[test]
@@ -157,18 +146,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_share_is_never_passed_and_the_best_that_fits_is_there(
-            sizes in proptest::collection::vec((1_u16..1_000, 1_u64..50), 0..30),
+        fn the_share_is_never_passed_and_the_first_that_fits_is_there(
+            sizes in proptest::collection::vec(1_u64..50, 0..30),
             share in 0_u64..300,
         ) {
             let all: Vec<SearchHit> =
-                sizes.iter().enumerate().map(|(n, (near, tokens))| found(&n.to_string(), *near, None, *tokens)).collect();
-            let best = all.iter().filter(|one| one.tokens.0 <= share).map(SearchHit::rank).max();
-            let taken = ranked(all, Tokens(share));
+                sizes.iter().enumerate().map(|(n, tokens)| found(&n.to_string(), 500, *tokens)).collect();
+            let first = all.iter().find(|one| one.tokens.0 <= share).map(|one| one.id.clone());
+            let taken = that_fit(all, Tokens(share));
             prop_assert!(taken.iter().map(|one| one.tokens.0).sum::<u64>() <= share);
-            prop_assert!(taken.windows(2).all(|pair| pair[0].rank() >= pair[1].rank()));
-            let most = taken.first().map(SearchHit::rank);
-            prop_assert!(best.is_none() || most >= best, "{most:?} {best:?}");
+            prop_assert_eq!(taken.first().map(|one| one.id.clone()), first);
         }
     }
 }

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-pub use entity::EntityKind;
-pub use state::{EntityRecords, FoundRecords, RecordOwner, RecordsOf, StateFact, StateItem};
+pub use entity::{CalledEntity, EntityKind, FoundEntities};
+pub use state::{EntityRecords, FoundRecords, MAX_ITEMS, RecordOwner, RecordsOf, StateFact, StateItem};
 
 use crate::memory::{Memory, MemoryCategory};
 use crate::record::Record;

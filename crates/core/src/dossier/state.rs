@@ -9,7 +9,7 @@ use crate::record::Record;
 use crate::time::Timestamp;
 
 /// The most lines of a fact.
-const MAX_ITEMS: usize = 20;
+pub const MAX_ITEMS: usize = 20;
 
 /// Whose records are wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,7 +36,7 @@ pub struct RecordsOf {
 pub struct FoundRecords {
     /// The newest first.
     pub records: Vec<Record>,
-    /// Whether there are older ones, which were not read.
+    /// Whether there are more: older ones, which were not read, or some that cannot be read.
     pub more: bool,
 }
 
@@ -72,14 +72,14 @@ impl EntityRecords {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct StateFact {
-    /// How many records say so.
+    /// How many there are: records that say so, or of what these list, such as letters.
     pub count: usize,
-    /// `true`: there are older records that were not looked at, so there may be more than that.
+    /// `true`: there are records that were not looked at or cannot be read, so there may be more than that.
     pub more: bool,
     /// When it was last so, for a fact about a moment.
     #[cfg_attr(feature = "schema", schema(required))]
     pub last_at: Option<Timestamp>,
-    /// The newest of the records.
+    /// The newest of them.
     #[cfg_attr(feature = "schema", schema(max_items = 20))]
     pub items: Vec<StateItem>,
 }

@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 
+use super::function_words::is_function_word;
 use crate::context::Similarity;
 
 /// What a place counts for falls with it, from this on: the constant of reciprocal rank fusion as it was published
 /// (Cormack, Clarke and Büttcher, 2009).
 const DAMPING: u64 = 60;
-/// Letters of a word that says something. One with a digit in it does so however short it is.
+/// Letters of a word that says something, unless it is a function word. One with a digit in it does so however short it
+/// is.
 const LEAST_LETTERS: usize = 4;
 
 /// What the places in several rankings count for together, each from 1. A ranking in which a text does not stand adds
@@ -39,7 +41,7 @@ pub fn by_keywords(question: &str, text: &str) -> Similarity {
 fn keywords(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_alphanumeric());
     let says = |word: &&str| word.chars().count() >= LEAST_LETTERS || word.chars().any(|c| c.is_ascii_digit());
-    words.filter(says).map(str::to_lowercase).collect()
+    words.filter(says).map(str::to_lowercase).filter(|word| !is_function_word(word)).collect()
 }
 
 #[cfg(test)]
@@ -62,10 +64,14 @@ mod tests {
     #[test]
     fn names_and_numbers_are_words_that_say_something() {
         for (question, text, per_mille) in [
-            ("what of PLM-77001?", "Policy PLM-77001 was cancelled.", 500),
+            ("what of PLM-77001?", "Policy PLM-77001 was cancelled.", 1_000),
             ("is it so", "it is so", 0),
             ("unit 7", "Unit 7 is in the shop.", 1_000),
             ("", "anything", 0),
+            ("What do they want with invoices?", "Came with a trailer they want repainted", 0),
+            ("What do they want with invoices?", "Wants invoices by mail", 1_000),
+            ("¿Cómo quieren las facturas?", "Quieren las facturas por correo", 1_000),
+            ("Est-ce que vous avez leurs factures ?", "Vous avez leurs remorques", 0),
         ] {
             assert_eq!(by_keywords(question, text).per_mille(), per_mille, "{question}");
         }

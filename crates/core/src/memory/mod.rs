@@ -10,9 +10,12 @@
 //! an instruction. A text in which a secret is found is never remembered: it would be shown again and again.
 
 mod confidence;
+mod function_words;
 mod fuse;
 mod named;
 mod near;
+mod provenance;
+mod repeated;
 
 use std::fmt;
 
@@ -22,11 +25,12 @@ pub use confidence::Confidence;
 pub use fuse::{by_keywords, fused, places};
 pub use named::names_in;
 pub use near::{by_words, nearness};
+pub use provenance::{MAX_PLACE, Provenance};
+pub use repeated::said_before;
 
 use crate::context::Importance;
 use crate::error::{Error, ErrorCode, Result};
-use crate::id::{ChatId, MemoryId, MessageId, RecordId, TaskId, UserId};
-use crate::plan::StepId;
+use crate::id::{MemoryId, RecordId, UserId};
 use crate::policy::redact::has_secret;
 use crate::time::Timestamp;
 
@@ -36,8 +40,6 @@ pub const MAX_CONTENT: usize = 2_000;
 pub const MAX_SUGGESTION: usize = 200;
 /// The most suggestions of one turn.
 pub const MAX_SUGGESTIONS: usize = 5;
-/// The most characters of the place where a memory stands in what was read.
-pub const MAX_PLACE: usize = 200;
 /// The most memories of one subject. All of them are compared in a search, so this bounds what one reads.
 pub const MAX_OF_SUBJECT: u32 = 2_000;
 
@@ -104,6 +106,17 @@ words! {
     }
 }
 
+impl MemoryCategory {
+    /// Whether the same words may be true again, of another moment.
+    #[must_use]
+    pub const fn recurs(self) -> bool {
+        match self {
+            Self::Event => true,
+            Self::Insight | Self::Preference | Self::Fact => false,
+        }
+    }
+}
+
 words! {
     /// Whose word it is.
     pub enum Trust {
@@ -149,31 +162,6 @@ impl MemoryStatus {
             Self::Rejected => false,
         }
     }
-}
-
-/// Where a memory comes from.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct Provenance {
-    /// The task in which it was said.
-    #[cfg_attr(feature = "schema", schema(required))]
-    pub task: Option<TaskId>,
-    /// The conversation.
-    #[cfg_attr(feature = "schema", schema(required))]
-    pub chat: Option<ChatId>,
-    /// The message.
-    #[cfg_attr(feature = "schema", schema(required))]
-    pub message: Option<MessageId>,
-    /// The tool that said it.
-    #[cfg_attr(feature = "schema", schema(required))]
-    pub tool: Option<String>,
-    /// The step of the task in which the tool said it.
-    #[cfg_attr(feature = "schema", schema(required))]
-    pub step: Option<StepId>,
-    /// Where it stands in what was read, for instance a file and its page.
-    #[cfg_attr(feature = "schema", schema(required))]
-    pub place: Option<String>,
 }
 
 /// Something that is to be remembered.
@@ -286,9 +274,7 @@ impl Memory {
     /// `VALIDATION_ERROR` with the place.
     pub fn of(new: NewMemory, id: MemoryId, trust: Trust, at: Timestamp) -> Result<Self> {
         let content = checked(&new.content, trust)?;
-        if new.provenance.place.as_ref().is_some_and(|place| place.chars().count() > MAX_PLACE) {
-            return Err(Error::invalid("/place", format!("a place has at most {MAX_PLACE} characters")));
-        }
+        new.provenance.check()?;
         expiry(new.expires_at, at)?;
         Ok(Self {
             id,
@@ -349,10 +335,16 @@ impl Memory {
         }
     }
 
+    /// Whether its time is over.
+    #[must_use]
+    pub fn has_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|end| end <= now)
+    }
+
     /// Whether it may be shown to a model now.
     #[must_use]
     pub fn holds(&self, now: Timestamp) -> bool {
-        self.status == MemoryStatus::Active && self.expires_at.is_none_or(|end| end > now)
+        self.status == MemoryStatus::Active && !self.has_expired(now)
     }
 }
 

@@ -2,13 +2,23 @@
 
 use async_trait::async_trait;
 
-use crate::dossier::{EntityRecords, RecordsOf};
+use crate::dossier::{CalledEntity, EntityRecords, FoundEntities, RecordsOf};
 use crate::error::Result;
 use crate::id::RecordId;
 use crate::memory::Memory;
 use crate::model::Vector;
 use crate::record::Record;
 use crate::tenant::TenantScope;
+use crate::time::Timestamp;
+
+/// What of an entity's memories is wanted: those that hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HeldMemories {
+    /// When they are to hold.
+    pub at: Timestamp,
+    /// Whether their vectors are wanted as well.
+    pub vectors: bool,
+}
 
 /// What was read for a dossier.
 #[derive(Clone, PartialEq, Debug)]
@@ -17,7 +27,7 @@ pub struct DossierRows {
     pub entity: Record,
     /// The records that were asked for.
     pub records: EntityRecords,
-    /// What is remembered of the entity, however it stands, with its vectors; `None` where it was not asked for.
+    /// What is remembered of the entity and holds; `None` where it was not asked for.
     pub memories: Option<Vec<(Memory, Option<Vector>)>>,
 }
 
@@ -31,6 +41,10 @@ pub trait DossierStore: Send + Sync {
         scope: TenantScope,
         entity: RecordId,
         reads: &[RecordsOf],
-        memories: bool,
+        memories: Option<HeldMemories>,
     ) -> Result<Option<DossierRows>>;
+
+    /// The records that stand so, the oldest first: at most [`MAX_FOUND`](crate::dossier::MAX_FOUND), or 4 MiB. One that
+    /// cannot be read is among them, and says so.
+    async fn entities_called(&self, scope: TenantScope, called: &[CalledEntity]) -> Result<FoundEntities>;
 }

@@ -24,8 +24,9 @@ pub struct MemoryFilter {
 /// Where memories are kept, each with the vector of what it says.
 #[async_trait]
 pub trait MemoryStore: Send + Sync {
-    /// Writes a new memory, and answers it as it is stored. Where the subject has an active or pending one that says
-    /// exactly the same, that one is answered and nothing is written: also of two that are remembered side by side.
+    /// Writes a new memory, and answers it as it is stored. Where the subject has one in the same words
+    /// ([`Self::memory_in_same_words`]), that one is answered and nothing is written: also of two that are remembered
+    /// side by side.
     ///
     /// # Errors
     /// `NOT_FOUND` when its user or record is not known; `UNPROCESSABLE` when the subject has as many as it may.
@@ -36,6 +37,10 @@ pub trait MemoryStore: Send + Sync {
         vector: Option<&Vector>,
         audit: AuditEvent,
     ) -> Result<Memory>;
+
+    /// What says exactly the same of a subject as a new memory: active or pending, and not expired when the new one is
+    /// said. An event may happen again, so there is none for it, and none is one.
+    async fn memory_in_same_words(&self, scope: TenantScope, new: &Memory) -> Result<Option<Memory>>;
 
     async fn memory(&self, scope: TenantScope, id: MemoryId) -> Result<Option<Memory>>;
 

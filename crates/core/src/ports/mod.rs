@@ -55,7 +55,7 @@ pub use blob_store::BlobStore;
 pub use chat_store::ChatStore;
 pub use clock::{Clock, IdSource, Random};
 pub use document_reader::DocumentReader;
-pub use dossier_store::{DossierRows, DossierStore};
+pub use dossier_store::{DossierRows, DossierStore, HeldMemories};
 pub use http::{HttpBody, HttpClient, HttpFailure, HttpRequest, HttpResponse};
 pub use idempotency_store::{IdempotencyStore, Idempotent};
 pub use identity_store::IdentityStore;

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::actor::{Right, Rights};
 use crate::chat::without_links;
-use crate::error::Result;
+use crate::error::{Error, ErrorCode, Result};
 use crate::id::{MemoryId, UserId};
-use crate::memory::{Memory, MemoryChange, MemoryStatus, NewMemory, Subject, Trust, checked};
+use crate::memory::{Memory, MemoryChange, MemoryStatus, NewMemory, Provenance, Subject, Trust, checked};
 use crate::task::Task;
 use crate::time::Timestamp;
 
@@ -58,13 +58,15 @@ impl Behalf {
     }
 
     /// The memory of what is to be remembered. What a model says waits for a person, and so does what strangers may have
-    /// said; that has no pictures and links either.
+    /// said; that, and the place where it stands, has no pictures and links either.
     ///
     /// # Errors
     /// `VALIDATION_ERROR` with the place.
     pub fn remembered(&self, new: NewMemory, id: MemoryId, at: Timestamp) -> Result<Memory> {
         let (pending, content) = (new.pending || self.tainted, self.kept(&new.content));
-        Memory::of(NewMemory { pending, content, ..new }, id, self.word, at)
+        let place = new.provenance.place.as_deref().map(|place| self.kept(place));
+        let provenance = Provenance { place, ..new.provenance };
+        Memory::of(NewMemory { pending, content, provenance, ..new }, id, self.word, at)
     }
 
     /// A memory after the call has changed it. New words wait for a person when a model, or a stranger, may have chosen
@@ -81,6 +83,18 @@ impl Behalf {
         let waits = !self.agreed && (self.word == Trust::Model || self.tainted);
         let status = if waits { MemoryStatus::Pending } else { after.status };
         Ok(Memory { content: checked(&after.content, self.word)?, trust: self.word, status, ..after })
+    }
+
+    /// A memory that waits, after the call has said the same. A model and a stranger accept nothing.
+    ///
+    /// # Errors
+    /// `PERMISSION_DENIED` where the call's word waits itself; `CONFLICT` when the memory waits for nobody any more.
+    pub fn accepted(&self, before: &Memory, at: Timestamp) -> Result<Memory> {
+        if self.word == Trust::Model || self.tainted {
+            let message = "what a model or a stranger may have said accepts no memory: a person has to";
+            return Err(Error::new(ErrorCode::PermissionDenied, message));
+        }
+        before.clone().judged(true, at)
     }
 
     /// Whose conversations a tool sees beside those that are nobody's; `None` stands for everybody's.
@@ -144,6 +158,12 @@ mod tests {
         assert_eq!(says(Behalf { agreed: true, ..model }, Some("Likes ships.")), (Trust::Model, MemoryStatus::Active));
         assert_eq!(says(Behalf { tainted: true, ..tool }, Some("Likes ships.")), (Trust::Tool, MemoryStatus::Pending));
         assert_eq!(says(model, None), (Trust::Tool, MemoryStatus::Active), "the same words stay as they stand");
+        let waits = of(model);
+        assert_eq!(tool.accepted(&waits, at).unwrap().status, MemoryStatus::Active);
+        for other in [model, Behalf { tainted: true, ..tool }] {
+            assert_eq!(other.accepted(&waits, at).unwrap_err().code(), ErrorCode::PermissionDenied);
+        }
+        assert_eq!(tool.accepted(&known, at).unwrap_err().code(), ErrorCode::Conflict);
         let long = "x".repeat(crate::memory::MAX_SUGGESTION + 1);
         let change = MemoryChange { content: Some(long), ..MemoryChange::default() };
         assert!(model.reworded(&known, change, at).is_err());
@@ -171,6 +191,15 @@ mod tests {
         for content in [remembered(tool).content, reworded(tool), remembered(yes).content, reworded(yes)] {
             assert_eq!(content, SAID);
         }
+        let place_of = |behalf: Behalf| {
+            let provenance = Provenance {
+                place: Some("a.pdf [page](https://evil.example/?q=1)".to_owned()),
+                ..Provenance::default()
+            };
+            let new = NewMemory { provenance, ..NewMemory::fact(user, "Likes trains.") };
+            behalf.remembered(new, MemoryId::from_uuid(Uuid::nil()), at).unwrap().provenance.place.unwrap()
+        };
+        assert!(!place_of(tainted).contains("](https") && place_of(tool).contains("](https"), "{}", place_of(tainted));
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub enum Write {
     Remember(MemoryId, Box<NewMemory>),
     /// A memory says something else.
     Reword(Box<Memory>, Box<MemoryChange>),
+    /// A memory that waits for a person holds: somebody who may say it has said the same.
+    Accept(Box<Memory>),
     /// A memory is removed for good.
     Forget(Box<Memory>),
     /// A task is submitted.

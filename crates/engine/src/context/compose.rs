@@ -2,7 +2,7 @@
 
 use kybern_core::context::{
     Layer, LayerUse, LeftOut, Origin, SearchHit, Section, SectionKind, Shares, WindowLimits, WindowMessage, fitting,
-    ranked, shortened, window,
+    shortened, that_fit, window,
 };
 use kybern_core::digest::DigestKey;
 use kybern_core::error::{Error, ErrorCode, Result};
@@ -130,7 +130,7 @@ pub fn compose(
         found
     };
     let (memories, knowledge) =
-        (ranked(framed(memories), Tokens(room.memories)), ranked(framed(knowledge), Tokens(room.knowledge)));
+        (that_fit(framed(memories), Tokens(room.memories)), that_fit(framed(knowledge), Tokens(room.knowledge)));
     (left_out.memories, left_out.knowledge) = (all_memories - memories.len(), all_knowledge - knowledge.len());
     let taken: u64 = memories.iter().map(|found| found.tokens.0).sum();
     fits(&mut facts, room.memories.saturating_sub(taken), &mut left_out);

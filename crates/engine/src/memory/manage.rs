@@ -3,7 +3,7 @@
 use kybern_core::actor::{Actor, Right};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::MemoryId;
-use kybern_core::memory::{MAX_OF_SUBJECT, Memory, MemoryChange, MemoryStatus, NewMemory, Subject, Trust};
+use kybern_core::memory::{MAX_OF_SUBJECT, Memory, MemoryChange, MemoryStatus, NewMemory, Subject, Trust, said_before};
 use kybern_core::model::Vector;
 use kybern_core::ports::{MemoryFilter, Page};
 
@@ -46,12 +46,24 @@ impl Memories {
             let waits = new.pending;
             let known = self.add_memory(&caller, id, new, (Trust::User, "memory.add")).await?;
             let accepts = known.id != id && !waits && known.status == MemoryStatus::Pending;
-            if accepts { self.judge(actor, known.id, true).await } else { Ok(known) }
+            if accepts { self.accept_or_find(actor, known.id).await } else { Ok(known) }
         };
         once(actor, || self.store.memory(actor.scope(), id), make).await
     }
 
-    /// Remembers what a tool has read. It holds from the next turn on.
+    /// Accepts what waits; where somebody else has accepted it meanwhile, it is answered as it stands.
+    async fn accept_or_find(&self, actor: &Actor, id: MemoryId) -> Result<Memory> {
+        match self.judge(actor, id, true).await {
+            Err(error) if error.code() == ErrorCode::Conflict => {
+                let known = self.get(actor, id).await?;
+                if known.status == MemoryStatus::Active { Ok(known) } else { Err(error) }
+            }
+            judged => judged,
+        }
+    }
+
+    /// Remembers what a tool has read, as it would in a step: it holds from the next turn on. What is remembered in
+    /// exactly these words already is answered as it stands; of what waits nothing is accepted.
     ///
     /// # Errors
     /// The same, but for rights: whoever calls it has asked for them.
@@ -67,10 +79,11 @@ impl Memories {
     /// The same, but for rights: whoever calls it has asked for them. `UNPROCESSABLE` also when as many suggestions were
     /// rejected as a subject may have memories.
     pub async fn suggest(&self, caller: &CallContext, new: NewMemory) -> Result<Memory> {
-        let words = new.content.trim().to_lowercase();
+        let id = MemoryId::from_uuid(self.ids.next());
+        let suggested = Memory::of(new.clone(), id, Trust::Model, self.clock.now())?;
         let known = self.store.memories_of(caller.scope, new.subject).await?;
-        if let Some((memory, _)) = known.iter().find(|(memory, _)| memory.content.to_lowercase() == words) {
-            return Ok(memory.clone());
+        if let Some(known) = said_before(known.iter().map(|(memory, _)| memory), &suggested, suggested.created_at) {
+            return Ok(known.clone());
         }
         // Looked at before anything is paid for, and again when it is written down.
         let (count, rejected): (Vec<_>, Vec<_>) = known.iter().partition(|(memory, _)| memory.status.counts());
@@ -78,7 +91,6 @@ impl Memories {
             let message = format!("a subject has at most {MAX_OF_SUBJECT} memories: remove some that do not matter");
             return Err(Error::new(ErrorCode::Unprocessable, message));
         }
-        let id = MemoryId::from_uuid(self.ids.next());
         self.add_memory(caller, id, new, (Trust::Model, "memory.suggest")).await
     }
 
@@ -91,6 +103,10 @@ impl Memories {
     ) -> Result<Memory> {
         let memory = Memory::of(new, id, trust, self.clock.now())?;
         self.must_know(caller.scope, memory.subject, caller.user).await?;
+        // The store looks again; here it is looked at before a vector is paid for.
+        if let Some(known) = self.store.memory_in_same_words(caller.scope, &memory).await? {
+            return Ok(known);
+        }
         let vector = self.vector_to_keep(caller, &memory.content).await;
         let event = event(caller, action, &memory);
         self.store.add_memory(caller.scope, &memory, vector.as_ref(), event).await

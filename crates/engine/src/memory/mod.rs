@@ -5,7 +5,7 @@ mod search;
 mod suggest;
 
 pub(crate) use manage::may;
-pub(crate) use search::best;
+pub(crate) use search::{NearMemories, by_nearness};
 pub(crate) use suggest::{SUGGEST_JOB, Suggestions};
 
 use std::sync::Arc;
@@ -47,7 +47,7 @@ impl Memories {
     }
 }
 
-/// The audit of an act on a memory. What it says is not in it.
+/// The audit of an act on a memory.
 fn event(caller: &CallContext, action: &str, memory: &Memory) -> AuditEvent {
     AuditEvent {
         action: action.to_owned(),
@@ -58,12 +58,16 @@ fn event(caller: &CallContext, action: &str, memory: &Memory) -> AuditEvent {
     }
 }
 
+/// What the audit says of a memory: neither what it says nor where that stands, which are somebody's words.
 pub(crate) fn detail(memory: &Memory) -> Value {
+    let from = &memory.provenance;
     json!({
         "subject": memory.subject.to_string(),
         "category": memory.category,
         "trust": memory.trust,
         "status": memory.status,
-        "provenance": memory.provenance,
+        "provenance": {
+            "task": from.task, "chat": from.chat, "message": from.message, "tool": from.tool, "step": from.step,
+        },
     })
 }

@@ -30,15 +30,23 @@ impl ComparedMemory {
     }
 }
 
-/// The nearest and weightiest first; what has nothing to do with the question is none of them. Where there are vectors,
-/// the ranking by them and the one by words are fused: a name or a number that vectors do not know is found too.
-pub(crate) fn best(mut found: Vec<ComparedMemory>, limit: usize) -> Vec<ComparedMemory> {
+/// Memories by what they have to do with a question.
+pub(crate) struct NearMemories {
+    /// Those that have to do with it, the nearest and weightiest first.
+    pub(crate) near: Vec<ComparedMemory>,
+    /// The others, the oldest first.
+    pub(crate) rest: Vec<ComparedMemory>,
+}
+
+/// Where there are vectors, the ranking by them and the one by words are fused: a name or a number that vectors do not
+/// know is found too.
+pub(crate) fn by_nearness(mut found: Vec<ComparedMemory>) -> NearMemories {
     for one in &mut found {
         if one.keywords > Similarity::default() {
             one.hit.similarity = one.hit.similarity.max(Similarity::LEAST);
         }
     }
-    found.retain(|one| one.hit.similarity > Similarity::default());
+    let (found, rest): (Vec<_>, Vec<_>) = found.into_iter().partition(|one| one.hit.similarity > Similarity::default());
     let near: Vec<u32> = found.iter().map(|one| one.weighed(one.hit.similarity)).collect();
     let worded: Vec<u32> = found.iter().map(|one| one.weighed(one.keywords)).collect();
     let scores =
@@ -46,7 +54,12 @@ pub(crate) fn best(mut found: Vec<ComparedMemory>, limit: usize) -> Vec<Compared
     let mut scored: Vec<(u64, u32, ComparedMemory)> =
         scores.zip(near).zip(found).map(|((score, near), one)| (score, near, one)).collect();
     scored.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)).then_with(|| a.2.hit.id.cmp(&b.2.hit.id)));
-    scored.into_iter().take(limit).map(|(_, _, one)| one).collect()
+    NearMemories { near: scored.into_iter().map(|(_, _, one)| one).collect(), rest }
+}
+
+/// The nearest and weightiest first; what has nothing to do with the question is none of them.
+fn best(found: Vec<ComparedMemory>, limit: usize) -> impl Iterator<Item = ComparedMemory> {
+    by_nearness(found).near.into_iter().take(limit)
 }
 
 impl Memories {
@@ -78,14 +91,15 @@ impl Memories {
         question: &str,
         limit: usize,
     ) -> Result<Vec<(SearchHit, Memory)>> {
-        let all = self.store.memories_of(caller.scope, subject).await?;
-        let found = best(self.compared(caller, all, &Query::new(question)).await?, limit);
-        Ok(found.into_iter().map(|one| (one.hit, one.memory)).collect())
+        let mut all = self.store.memories_of(caller.scope, subject).await?;
+        let found = best(self.compared(caller, &mut all, &Query::new(question)).await?, limit);
+        Ok(found.map(|one| (one.hit, one.memory)).collect())
     }
 
     /// What a turn is told: what is remembered of its user, and, where they may see that, of the records that the
-    /// message names by key or identifier, ranked together. What is remembered of a named record has to do with the
-    /// message however it is worded, so it is never left out for that, and comes after all that is near.
+    /// message names by key or identifier, ranked together, in the order in which they are to be told. What is
+    /// remembered of a named record has to do with the message however it is worded, so it is never left out for that;
+    /// where neither its meaning nor its words are near, it comes after what is.
     ///
     /// # Errors
     /// As [`Memories::search`].
@@ -105,34 +119,35 @@ impl Memories {
             names => store.memories_named(caller.scope, names, ENTITIES).await?,
         };
         let keys: HashMap<MemoryId, String> = named.iter().map(|(key, memory, _)| (memory.id, key.clone())).collect();
-        let all = own.into_iter().chain(named.into_iter().map(|(_, memory, vector)| (memory, vector))).collect();
-        let mut found = self.compared(caller, all, query).await?;
+        let mut all = own.into_iter().chain(named.into_iter().map(|(_, memory, vector)| (memory, vector))).collect();
+        let mut found = self.compared(caller, &mut all, query).await?;
         for ComparedMemory { hit, memory, .. } in &mut found {
             if let Some(key) = keys.get(&memory.id) {
                 hit.title = format!("{} about {key}", hit.title);
                 hit.similarity = hit.similarity.max(Similarity::LEAST);
             }
         }
-        Ok(best(found, limit).into_iter().map(|one| one.hit).collect())
+        Ok(best(found, limit).map(|one| one.hit).collect())
     }
 
-    /// How near each of these is that holds.
+    /// How near each of these is that holds. They are taken out of `all` once they have been compared: after an error
+    /// they are still there.
     pub(crate) async fn compared(
         &self,
         caller: &CallContext,
-        all: Vec<(Memory, Option<Vector>)>,
+        all: &mut Vec<(Memory, Option<Vector>)>,
         query: &Query<'_>,
     ) -> Result<Vec<ComparedMemory>> {
         let (now, question) = (self.clock.now(), query.text());
-        let mut all: Vec<(Memory, Option<Vector>)> = all.into_iter().filter(|(memory, _)| memory.holds(now)).collect();
+        all.retain(|(memory, _)| memory.holds(now));
         if all.is_empty() || question.is_empty() {
             return Ok(Vec::new());
         }
         let asked = query.vector(&self.models, caller).await?;
         if let Some(asked) = asked {
-            self.embed_the_rest(caller, asked, &mut all).await?;
+            self.embed_the_rest(caller, asked, all).await?;
         }
-        let found = all
+        let found = std::mem::take(all)
             .into_iter()
             .map(|(memory, vector)| {
                 let similarity = nearness((question, asked), (&memory.content, vector.as_ref()));

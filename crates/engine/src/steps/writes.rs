@@ -47,6 +47,7 @@ impl WriteAuthor<'_> {
         match write {
             Write::Remember(id, new) => self.remember(id, *new),
             Write::Reword(before, change) => self.reword(*before, *change),
+            Write::Accept(before) => self.accept(*before),
             Write::Forget(memory) => {
                 let audit = self.audit("memory.delete", format!("memory:{}", memory.id), about(&memory));
                 Ok(noun(Noun::Memory(MemoryEffect::Remove(*memory)), audit))
@@ -87,6 +88,12 @@ impl WriteAuthor<'_> {
     fn reword(&self, before: Memory, change: MemoryChange) -> Result<Effect, StepError> {
         let after = self.behalf.reworded(&before, change, self.now).map_err(refused)?;
         let audit = self.audit("memory.change", format!("memory:{}", after.id), about(&after));
+        Ok(noun(Noun::Memory(MemoryEffect::Change { before, after: Box::new(after) }), audit))
+    }
+
+    fn accept(&self, before: Memory) -> Result<Effect, StepError> {
+        let after = self.behalf.accepted(&before, self.now).map_err(refused)?;
+        let audit = self.audit("memory.accept", format!("memory:{}", after.id), about(&after));
         Ok(noun(Noun::Memory(MemoryEffect::Change { before, after: Box::new(after) }), audit))
     }
 

@@ -55,6 +55,7 @@ mod prompts;
 mod property;
 mod recorded;
 mod records;
+mod remembering;
 mod scans;
 mod sequence;
 mod sim;

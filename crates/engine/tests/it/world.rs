@@ -199,6 +199,14 @@ impl World {
         rows.map(Result::unwrap).collect()
     }
 
+    /// Makes a record in the SQLite file one that cannot be read.
+    pub fn spoil_record(&self, kind: &str, key: &str) {
+        let conn = rusqlite::Connection::open(self.file.as_ref().unwrap()).unwrap();
+        conn.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
+        let spoil = "UPDATE record SET props = '{\"broken\": ' WHERE kind = ?1 AND key = ?2";
+        assert_eq!(conn.execute(spoil, [kind, key]).unwrap(), 1);
+    }
+
     /// A world with no tools of its own.
     pub fn new() -> Self {
         Self::with([])

@@ -24,15 +24,16 @@ pub(super) async fn run(args: DossierArgs, context: &mut Context) -> Result<Exit
     let DossierArgs { name, query, format } = args;
     let client = context.connect_to_read().await?;
     let found = client.get("/api/entities", &[("name", Some(name.clone()))]).await?;
-    let id = only_one(&name, items(&found.value))?;
+    let more = found.value.get("more") == Some(&Value::Bool(true));
+    let id = only_one(&name, items(&found.value), more)?;
     let reply = client.get(&format!("/api/entities/{}/dossier", segment(&id)), &[("query", query)]).await?;
     Ok(context.told(&reply, format, page))
 }
 
 /// The id of the only one that was found.
-fn only_one(name: &str, found: &[Value]) -> Result<String, Failure> {
+fn only_one(name: &str, found: &[Value], more: bool) -> Result<String, Failure> {
     match found {
-        [one] => Ok(field(one, "id")),
+        [one] if !more => Ok(field(one, "id")),
         [] => {
             let remedy = format!("look for it among the records: {} record kinds", kybern());
             Err(Failure::usage(format!("no entity is called {}", quoted(name)), remedy))
@@ -43,7 +44,8 @@ fn only_one(name: &str, found: &[Value]) -> Result<String, Failure> {
                 format!("  {}  {}  {name}", field(entity, "id"), field(entity, "key"))
             };
             let list: Vec<String> = several.iter().map(one).collect();
-            let message = format!("{} entities are called {}", several.len(), quoted(name));
+            let more = if more { " or more" } else { "" };
+            let message = format!("{}{more} entities are called {}", several.len(), quoted(name));
             Err(Failure::usage(message, format!("name one by its id:\n{}", list.join("\n"))))
         }
     }
@@ -129,9 +131,11 @@ mod tests {
     #[test]
     fn one_entity_is_taken_none_and_several_are_told() {
         let entity = |id: &str| json!({"id": id, "key": "name:acme", "props": {"name": "Acme"}});
-        assert_eq!(only_one("Acme", &[entity("1")]).unwrap(), "1");
-        assert_eq!(only_one("Acme", &[]).unwrap_err().to_string(), "no entity is called Acme");
-        let several = only_one("Acme", &[entity("1"), entity("2")]).unwrap_err();
+        assert_eq!(only_one("Acme", &[entity("1")], false).unwrap(), "1");
+        assert_eq!(only_one("Acme", &[], false).unwrap_err().to_string(), "no entity is called Acme");
+        let cut = only_one("Acme", &[entity("1")], true).unwrap_err();
+        assert_eq!(cut.to_string(), "1 or more entities are called Acme");
+        let several = only_one("Acme", &[entity("1"), entity("2")], false).unwrap_err();
         assert_eq!(several.to_string(), "2 entities are called Acme");
         let Failure::Usage { remedy: Some(remedy), .. } = several else { panic!("{several}") };
         assert!(remedy.contains("  1  name:acme  Acme\n  2  "), "{remedy}");

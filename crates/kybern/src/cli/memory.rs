@@ -44,7 +44,7 @@ pub(super) enum MemoryCommand {
         #[arg(long)]
         category: Option<String>,
         /// How sure it is, from 0 to 1
-        #[arg(long, value_name = "SHARE")]
+        #[arg(long, value_name = "SHARE", value_parser = confidence)]
         confidence: Option<f64>,
         #[command(flatten)]
         format: Format,
@@ -77,6 +77,12 @@ fn subject(text: &str) -> Result<(String, String), String> {
         Some((kind @ ("user" | "entity"), id)) if !id.is_empty() => Ok((kind.to_owned(), id.to_owned())),
         _other => Err("is neither user:ID nor entity:ID".to_owned()),
     }
+}
+
+/// A share as it can be sent: what is no number would be left out of the body, and nobody would know.
+fn confidence(text: &str) -> Result<f64, String> {
+    let share = text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "is no number from 0 to 1".to_owned())
 }
 
 const PATH: &str = "/api/memories";
@@ -134,4 +140,17 @@ fn of_whom((kind, id): (String, String)) -> Vec<(&'static str, Option<String>)> 
 
 async fn decide(id: MemoryId, verb: &str, done: &str, context: &mut Context) -> Result<Exit, Failure> {
     context.act(&format!("{PATH}/{id}/{verb}"), PostedBody::Empty, format!("memory {id} {done}")).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::confidence;
+
+    #[test]
+    fn a_confidence_is_a_number_from_0_to_1() {
+        assert_eq!((confidence("0"), confidence("0.85"), confidence("1")), (Ok(0.0), Ok(0.85), Ok(1.0)));
+        for wrong in ["nan", "inf", "1.01", "-0.1", "high", ""] {
+            assert!(confidence(wrong).is_err(), "{wrong}");
+        }
+    }
 }

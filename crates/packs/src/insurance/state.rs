@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use kybern_core::dossier::{DomainState, EntityRecords, RecordOwner, RecordsOf, StateFact, StateItem};
+use kybern_core::dossier::{DomainState, EntityRecords, MAX_ITEMS, RecordOwner, RecordsOf, StateFact, StateItem};
 use kybern_core::ports::StateProvider;
 use kybern_core::record::Record;
 use kybern_core::time::Timestamp;
@@ -13,9 +13,6 @@ use super::correspondence::CORRESPONDENCE;
 use super::kinds::{self, DEAL, LOSS_RUN_REQUEST, POLICY};
 use super::loss_run_request as request;
 use crate::args::{objects, text, texts};
-
-/// Letters that are shown; all of them are counted.
-const MAX_LETTERS: usize = 5;
 
 /// What insurance has to say in a dossier.
 pub(super) struct InsuranceState;
@@ -84,7 +81,7 @@ fn policy(record: &Record) -> Option<StateItem> {
     Some(item(record, says))
 }
 
-/// The letters that are noted on requests, the newest first.
+/// The letters that are noted on requests, the newest first: letters are counted, not requests.
 fn last_contact(known: &EntityRecords) -> StateFact {
     let mut letters: Vec<StateItem> = Vec::new();
     for record in known.of(LOSS_RUN_REQUEST) {
@@ -98,7 +95,7 @@ fn last_contact(known: &EntityRecords) -> StateFact {
     }
     letters.sort_by_key(|letter| std::cmp::Reverse((letter.at, letter.record_id)));
     let (count, last_at) = (letters.len(), letters.first().map(|letter| letter.at));
-    letters.truncate(MAX_LETTERS);
+    letters.truncate(MAX_ITEMS);
     StateFact { count, more: known.has_more(LOSS_RUN_REQUEST), last_at, items: letters }
 }
 
@@ -179,6 +176,15 @@ mod tests {
         assert_eq!(contact.items[0].says, "answered, North Mutual, claims@north.example");
         assert_eq!(contact.items[0].record_id.as_uuid(), Uuid::from_u128(3));
         assert_eq!(contact.items[2].record_id.as_uuid(), Uuid::from_u128(2), "the oldest last");
+    }
+
+    #[test]
+    fn of_many_letters_twenty_are_shown_and_all_are_counted() {
+        let letter = |n: u32| json!({"what": "asked", "at": format!("2026-01-{:02}T00:00:00Z", n + 1)});
+        let letters: Vec<Value> = (0..25).map(letter).collect();
+        let state = InsuranceState.state(&company(), &known(vec![request(2, "requested", json!(letters))]));
+        let contact = &state["last_contact"];
+        assert_eq!((contact.count, contact.items.len()), (25, MAX_ITEMS));
     }
 
     #[test]

@@ -156,14 +156,15 @@ pub(super) fn name_lookups(normal_name: &str) -> Vec<Lookup> {
     lookups
 }
 
-/// Under what an entity stands that people call so: its number, alone or behind the name of its kind (`DOT 9104417`),
-/// or its name.
+/// Under what an entity stands that people call so: its number, alone or behind the name of its kind (`DOT 9104417`), as
+/// records hold it; or its name.
 pub(super) fn lookups_called(called: &str) -> Vec<Lookup> {
     let letters: String = called.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_uppercase).collect();
-    let number: String = called.chars().filter(char::is_ascii_digit).collect();
-    let is_meant = |kind: &&&str| letters.is_empty() || letters.trim_start_matches("US") == **kind;
-    let kinds = IDENTIFIERS.iter().filter(|kind| !number.is_empty() && is_meant(kind));
-    let mut lookups: Vec<Lookup> = kinds.map(|kind| Lookup::shared(*kind, number.clone())).collect();
+    let is_meant = |kind: &str| letters.is_empty() || letters.trim_start_matches("US") == kind;
+    let numbers = [company::dot_number(called), company::mc_number(called), company::naic(called)];
+    let meant = IDENTIFIERS.into_iter().zip(numbers).filter(|(kind, _)| is_meant(kind));
+    let mut lookups: Vec<Lookup> =
+        meant.filter_map(|(kind, number)| number.map(|number| Lookup::shared(kind, number))).collect();
     let name = company::normal_name(called);
     if !name.is_empty() {
         lookups.push(Lookup::shared("name", name));
@@ -222,7 +223,9 @@ mod tests {
             lookups_called(called).into_iter().map(|lookup| format!("{}={}", lookup.name, lookup.value)).collect()
         };
         assert_eq!(all("Acme Hauling, L.L.C."), ["name=acme hauling"]);
-        assert_eq!(all("9104417"), ["DOT=9104417", "MC=9104417", "NAIC=9104417", "name=9104417"]);
+        assert_eq!(all("9104417"), ["DOT=9104417", "MC=9104417", "name=9104417"], "an NAIC code has five digits");
+        assert_eq!(all("1234"), ["DOT=1234", "MC=1234", "NAIC=01234", "name=1234"]);
+        assert_eq!((&*all("MC-0191832")[0], &*all("NAIC 1234")[0]), ("MC=191832", "NAIC=01234"), "as they are kept");
         for called in ["DOT 9104417", "usdot-9104417", "dot:9104417"] {
             assert_eq!(all(called)[0], "DOT=9104417", "{called}");
             assert_eq!(all(called).len(), 2, "{called}");

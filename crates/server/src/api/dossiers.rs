@@ -1,14 +1,14 @@
 //! Dossiers: what is known of an entity, and which entity somebody means.
 
 use axum::Json;
-use kybern_core::dossier::Dossier;
+use kybern_core::dossier::{Dossier, FoundEntities};
 use kybern_core::id::RecordId;
 use serde_json::{Value, json};
 
 use crate::error::{ApiResult, Problem};
 use crate::extract::{CallerRequest, check_text};
 use crate::request::RequestInfo;
-use crate::schema::record::EntityPage;
+use crate::schema::record::EntityList;
 
 /// The most characters of a name, and of a question.
 const MAX_NAME: usize = 300;
@@ -17,16 +17,17 @@ const MAX_QUERY: usize = 500;
 /// Find entities by what people call them
 ///
 /// By name, by an identifier that its record is found under, by the key of the record or by its id. Names are compared without
-/// legal forms and marks. The oldest first, at most 50.
+/// legal forms and marks. The oldest first, at most 50, or 4 MiB: where there are more, `more` is true. A record that
+/// cannot be read is among them, and says so.
 #[utoipa::path(get, path = "/api/entities", operation_id = "find_entities",
     params(("name" = Option<String>, Query, max_length = 300, description = "What people call it; nothing is found without it")),
-    responses((status = 200, description = "The records that may be meant", body = EntityPage)))]
+    responses((status = 200, description = "The records that may be meant", body = EntityList)))]
 pub(crate) async fn find(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let query = query.only(&["name"])?;
     let name = query.get("name").unwrap_or_default();
     Problem::refuse(check_text("/name", name, MAX_NAME).into_iter().collect())?;
-    let items = state.engine.dossiers().find(actor.scope(), name).await?;
-    Ok(Json(json!({"items": items, "nextCursor": null})))
+    let FoundEntities { records, more } = state.engine.dossiers().find(actor.scope(), name).await?;
+    Ok(Json(json!({"items": records, "more": more, "nextCursor": null})))
 }
 
 /// Show the dossier of an entity

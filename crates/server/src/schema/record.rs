@@ -29,9 +29,18 @@ page! {
     pub RecordTaskPage of RecordTask: "The tasks' links, those of the newest task first."
 }
 
-page! {
-    /// The records that may be meant.
-    pub EntityPage of Record: "The records.", "Always null: the list is whole."
+/// The records that may be meant.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct EntityList {
+    /// The records.
+    #[schema(max_items = 50)]
+    pub items: Vec<Record>,
+    /// `true`: there are more, which only a narrower name finds.
+    pub more: bool,
+    /// Always null: there is no next page.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
 }
 
 page! {

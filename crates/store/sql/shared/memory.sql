@@ -25,6 +25,22 @@ SELECT id, subject_type, subject_id, content, category, importance, trust, statu
     updated_at, vector_model, vector
 FROM memory WHERE tenant_id = $1 AND subject_type = $2 AND subject_id = $3 ORDER BY id
 
+-- name: held
+SELECT id, subject_type, subject_id, content, category, importance, trust, status, provenance, expires_at, created_at,
+    updated_at
+FROM memory
+WHERE tenant_id = $1 AND subject_type = $2 AND subject_id = $3 AND status = 'active'
+    AND (expires_at IS NULL OR expires_at > $4)
+ORDER BY id
+
+-- name: held_with_vectors
+SELECT id, subject_type, subject_id, content, category, importance, trust, status, provenance, expires_at, created_at,
+    updated_at, vector_model, vector
+FROM memory
+WHERE tenant_id = $1 AND subject_type = $2 AND subject_id = $3 AND status = 'active'
+    AND (expires_at IS NULL OR expires_at > $4)
+ORDER BY id
+
 -- name: entities_exist
 SELECT id FROM memory WHERE tenant_id = $1 AND subject_type = 'entity' LIMIT 1
 
@@ -36,7 +52,8 @@ SELECT id, subject_type, subject_id, content, category, importance, trust, statu
     updated_at
 FROM memory
 WHERE tenant_id = $1 AND subject_type = $2 AND subject_id = $3 AND content = $4 AND status <> 'rejected'
-ORDER BY id LIMIT 1
+    AND (expires_at IS NULL OR expires_at > $5) AND category <> 'event'
+ORDER BY status, id LIMIT 1
 
 -- name: update
 UPDATE memory SET content = $3, category = $4, importance = $5, trust = $6, status = $7, expires_at = $8, updated_at = $9,

@@ -283,3 +283,39 @@ async fn tables_of_nobody_and_partitions_are_closed_to_both_roles() {
         }
     }
 }
+
+/// A tenant with many records, of which an entity owns three: what a dossier reads is found by its owners, not by walking
+/// the tenant's records or lookups.
+#[tokio::test]
+async fn what_an_entity_owns_is_found_without_walking_all_records() {
+    let Some(server) = support::server() else { return };
+    let database = Database::create(&server).await;
+    drop(database.store(Arc::new(SimClock::new())).await);
+    let mut conn = database.connect().await;
+    let fill = format!(
+        "SET session_replication_role = replica;
+         INSERT INTO record (tenant_id, id, kind, key, props, version, created_at, updated_at)
+         SELECT '{THEIRS}', ('0198bbbb-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'test.deal', n::text, '{{}}', 1, 0, 0
+         FROM generate_series(1, 20000) AS n;
+         INSERT INTO record_lookup (tenant_id, record_id, kind, name, value, is_unique)
+         SELECT tenant_id, id, kind, 'entity', 'owner-' || (key::int / 3), 0 FROM record;
+         ANALYZE record; ANALYZE record_lookup;"
+    );
+    sqlx::raw_sql(AssertSqlSafe(fill)).execute(&mut conn).await.unwrap();
+    let explain = concat!("EXPLAIN (ANALYZE, FORMAT TEXT) ", include_str!("../../sql/postgres/records_owned.sql"));
+    let plan = sqlx::query(explain)
+        .bind(THEIRS.parse::<uuid::Uuid>().unwrap())
+        .bind("test.deal")
+        .bind("entity")
+        .bind(vec!["owner-7", "owner-9"])
+        .bind(uuid::Uuid::max())
+        .bind(16_i64)
+        .fetch_all(&mut conn)
+        .await
+        .unwrap();
+    let plan: Vec<String> = plan.iter().map(|row| row.get(0)).collect();
+    let plan = plan.join("\n");
+    assert!(plan.contains("record_lookup_value"), "{plan}");
+    assert!(!plan.contains("Seq Scan on record") && !plan.contains("Merge"), "{plan}");
+    assert!(plan.contains("rows=6"), "two owners, three records each: {plan}");
+}

@@ -7,18 +7,22 @@ use std::time::Duration;
 use kybern_core::actor::Role;
 use kybern_core::agent::{AgentDraft, OwnAgent};
 use kybern_core::audit::AuditEvent;
-use kybern_core::id::{AgentId, JobId, KeyId, KnowledgeId, LessonId, OwnToolId, PlanId, PromptId, TenantId, UserId};
+use kybern_core::id::{
+    AgentId, JobId, KeyId, KnowledgeId, LessonId, MemoryId, OwnToolId, PlanId, PromptId, TenantId, UserId,
+};
 use kybern_core::identity::{ApiKey, Tenant, User};
 use kybern_core::job::NewJob;
 use kybern_core::knowledge::{Indexed, IndexedPiece, KnowledgeAct, KnowledgeDocument, KnowledgeStatus};
 use kybern_core::lesson::{Lesson, LessonAct, LessonChange, LessonSource, Teaching};
+use kybern_core::memory::{Memory, NewMemory, Subject, Trust};
 use kybern_core::plan::parse;
 use kybern_core::ports::{
-    AgentStore as _, IdSource as _, IdentityStore as _, KnowledgeStore as _, LessonStore as _, OwnToolStore as _,
-    PlanStore as _, PreferenceStore as _, PromptStore as _, Store,
+    AgentStore as _, IdSource as _, IdentityStore as _, KnowledgeStore as _, LessonStore as _, MemoryStore as _,
+    OwnToolStore as _, PlanStore as _, PreferenceStore as _, PromptStore as _, Store, TaskStore as _,
 };
 use kybern_core::preference::{Formality, Preferences};
 use kybern_core::prompt::{NewPrompt, PromptAct, PromptChange};
+use kybern_core::task::{Commit, CommitRefused, Effect, MemoryEffect, Noun, NounEffect};
 use kybern_core::tool::own::{NewOwnTool, OwnToolAct, OwnToolChange};
 use kybern_testkit::{SeededIds, SimClock};
 use serde_json::json;
@@ -253,4 +257,29 @@ async fn what_one_process_publishes_and_takes_back_is_heard_by_the_other() {
     assert!(Arc::ptr_eq(&known, &other.published_pieces(home).await.unwrap()));
     let gone = one.delete_document(home, new.id, work::NOW, event("knowledge.delete"));
     is_heard(gone, async || other.published_pieces(home).await.unwrap().is_empty()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_step_that_is_told_of_another_processs_memory_finds_it_at_once() {
+    let Some(server) = support::server() else { return };
+    let database = Database::create(&server).await;
+    let clock = Arc::new(SimClock::new());
+    let (one, other) = (database.store(clock.clone()).await, database.store(clock.clone()).await);
+    let ids = work::ids(12);
+    let (admin, _) = tenant(&one, &ids).await;
+    let subject = Subject::User(admin.id);
+    let memory = || {
+        let new = NewMemory::fact(subject, "Likes trains.");
+        Memory::of(new, MemoryId::from_uuid(ids.next()), Trust::Tool, work::NOW).unwrap()
+    };
+    let lease = work::lease(&other, &ids).await;
+    assert!(other.memories_of(work::home(), subject).await.unwrap().is_empty(), "from here on it knows that");
+    let first = memory();
+    one.add_memory(work::home(), &first, None, event("memory.add")).await.unwrap();
+    let what = Noun::Memory(MemoryEffect::Add(memory()));
+    let effect = Effect::Noun(Box::new(NounEffect { what, audit: event("memory.add") }));
+    let refused =
+        other.commit(&lease, Commit { effects: vec![effect], at: work::NOW, ..Commit::default() }.into()).await;
+    assert!(matches!(refused, Err(CommitRefused::Changed { .. })), "{refused:?}");
+    assert_eq!(other.memories_of(work::home(), subject).await.unwrap(), [(first, None)]);
 }

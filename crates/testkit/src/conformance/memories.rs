@@ -11,6 +11,7 @@ use kybern_core::plan::StepId;
 use kybern_core::ports::MemoryFilter;
 use kybern_core::record::{Expect, Lookup, PutRecord};
 use kybern_core::task::{CommitRefused, Effect, MemoryEffect, Noun, NounEffect};
+use kybern_core::time::{Millis, Timestamp};
 use serde_json::json;
 
 use super::fixture::{LONG, code, pages};
@@ -233,6 +234,44 @@ pub async fn of_two_memories_of_the_same_words_side_by_side_one_is_kept(h: FullH
     let other = w.tenant("second").await;
     let theirs = said(&w, Subject::Entity(entity(&w, &other, "a").await), "Pays late.", Trust::User);
     assert_eq!(add(&w, &other, &theirs, None).await.unwrap(), theirs);
+}
+
+pub async fn what_has_expired_can_be_said_again_in_the_same_words(h: FullHarness) {
+    let (w, home) = World::new(h).await;
+    let company = Subject::Entity(entity(&w, &home, "a").await);
+    let first = said(&w, company, "Is closed this week.", Trust::User);
+    let end = first.expires_at.unwrap();
+    add(&w, &home, &first, None).await.unwrap();
+    let at = |moment: Timestamp| {
+        let new = NewMemory::fact(company, "Is closed this week.");
+        Memory::of(new, MemoryId::from_uuid(w.id()), Trust::User, moment).unwrap()
+    };
+    let before = at(end.minus(Millis(1)));
+    assert_eq!(w.store().memory_in_same_words(home.scope, &before).await.unwrap().as_ref(), Some(&first));
+    assert_eq!(add(&w, &home, &before, None).await.unwrap(), first, "it still holds");
+    let again = at(end);
+    assert_eq!(w.store().memory_in_same_words(home.scope, &again).await.unwrap(), None);
+    assert_eq!(add(&w, &home, &again, None).await.unwrap(), again);
+    let kept = w.store().memories_of(home.scope, company).await.unwrap();
+    assert_eq!(kept.iter().map(|(memory, _)| memory.id).collect::<Vec<_>>(), [first.id, again.id]);
+    assert_eq!(add(&w, &home, &at(end), None).await.unwrap(), again, "the new one is answered from then on");
+}
+
+pub async fn an_event_in_the_same_words_is_another_one(h: FullHarness) {
+    let (w, home) = World::new(h).await;
+    let company = Subject::Entity(entity(&w, &home, "a").await);
+    let event = || Memory { category: MemoryCategory::Event, ..said(&w, company, "Paid late.", Trust::Tool) };
+    for event in [event(), event()] {
+        assert_eq!(add(&w, &home, &event, None).await.unwrap(), event);
+    }
+    let lease = w.leased_as(&home, w.new_task(), "w", LONG).await.lease;
+    let what = Noun::Memory(MemoryEffect::Add(event()));
+    let effect = Effect::Noun(Box::new(NounEffect { what, audit: w.event("memory.add") }));
+    let commit = kybern_core::task::Commit { effects: vec![effect], ..w.blank() };
+    assert!(w.store().commit(&lease, commit.into()).await.is_ok());
+    assert_eq!(w.store().memories_of(home.scope, company).await.unwrap().len(), 3);
+    let fact = said(&w, company, "Paid late.", Trust::Tool);
+    assert_eq!(add(&w, &home, &fact, None).await.unwrap(), fact, "an event is no fact");
 }
 
 pub async fn a_step_that_remembers_what_is_known_in_these_words_is_asked_again(h: FullHarness) {

@@ -34,7 +34,7 @@ pub(super) const NOUN: Noun = Noun {
 async fn life(walk: &mut Walk<'_>, fixture: &Fixture) {
     let (keys, entity) = (walk.app.ours.clone(), fixture.made["entity"].as_str());
     let none = walk.call(200, ("GET", "/api/entities"), &[], &keys.viewer, None).await;
-    assert_eq!(none, json!({"items": [], "nextCursor": null}), "who is not named is not found");
+    assert_eq!(none, json!({"items": [], "more": false, "nextCursor": null}), "who is not named is not found");
     let found = async |name: &str| {
         let answer = walk.app.send(Ask::get(&format!("/api/entities?name={name}")).key(&keys.viewer)).await;
         answer.json()["items"].as_array().unwrap().iter().map(|item| item["id"].clone()).collect::<Vec<Value>>()

@@ -47,13 +47,16 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
     let summary = format!("recalled {} and {}", count(facts, "fact"), count(remembered, "memory"));
     let mut outcome = ToolOutcome::new([("dossier", shown(&dossier))], summary);
     let Dossier { entity, .. } = dossier;
-    outcome.links.push(ArtifactLink {
-        kind: entity.kind,
-        record_id: entity.id,
-        key: entity.key,
-        role: ArtifactRole::Resolved,
-        metadata: Map::new(),
-    });
+    // A record that cannot be read cannot be linked either; the step says what is wrong with it.
+    if entity.unreadable.is_none() {
+        outcome.links.push(ArtifactLink {
+            kind: entity.kind,
+            record_id: entity.id,
+            key: entity.key,
+            role: ArtifactRole::Resolved,
+            metadata: Map::new(),
+        });
+    }
     Ok(outcome)
 }
 
@@ -71,6 +74,7 @@ fn shown(dossier: &Dossier) -> Value {
     json!({
         "entity": {
             "id": record.id, "kind": record.kind, "key": record.key, "version": record.version, "props": record.props,
+            "unreadable": record.unreadable,
         },
         "as_of": dossier.as_of,
         "state": state,

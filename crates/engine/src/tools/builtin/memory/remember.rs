@@ -4,7 +4,7 @@ use kybern_core::context::Importance;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::MemoryId;
 use kybern_core::json_schema::object;
-use kybern_core::memory::{MAX_CONTENT, MAX_OF_SUBJECT, Memory, MemoryCategory, MemoryStatus, NewMemory};
+use kybern_core::memory::{MAX_CONTENT, MAX_OF_SUBJECT, Memory, MemoryCategory, MemoryStatus, NewMemory, said_before};
 use kybern_core::policy::ToolCategory;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec, Write};
@@ -73,14 +73,24 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
     keep(context, wanted(context, &args)?).await
 }
 
+/// What was said before, answered as it stands. Where it waits for a person and what is said now does not, it holds from
+/// now on: whoever says it has accepted it.
+fn repeated(context: &ToolContext, known: &Memory, new: &Memory) -> Result<ToolOutcome, ToolFailure> {
+    if (known.status, new.status) != (MemoryStatus::Pending, MemoryStatus::Active) {
+        return Ok(outcome(known, false));
+    }
+    let mut outcome = outcome(&context.behalf.accepted(known, context.now).map_err(super::unkept)?, false);
+    outcome.writes.push(Write::Accept(Box::new(known.clone())));
+    Ok(outcome)
+}
+
 /// What is to be remembered, unless it is remembered in the same words.
 pub(super) async fn keep(context: &ToolContext, new: NewMemory) -> Result<ToolOutcome, ToolFailure> {
     let id = MemoryId::from_uuid(context.ids.next());
     let memory = context.behalf.remembered(new.clone(), id, context.now).map_err(super::unkept)?;
-    let words = memory.content.to_lowercase();
     let known = context.nouns.memories()?.of(new.subject).await.map_err(refused)?;
-    if let Some(memory) = known.iter().find(|memory| memory.content.to_lowercase() == words) {
-        return Ok(outcome(memory, false));
+    if let Some(known) = said_before(&known, &memory, context.now) {
+        return repeated(context, known, &memory);
     }
     // Those that were rejected take no place, and are no more than as many again.
     let (counts, rejected): (Vec<&Memory>, Vec<&Memory>) = known.iter().partition(|memory| memory.status.counts());
