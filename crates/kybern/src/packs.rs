@@ -7,6 +7,16 @@ use kybern_core::pack::{DuplicateKey, Pack, PackRegistry};
 /// # Errors
 /// When two packs use the same key.
 pub(crate) fn registry() -> Result<PackRegistry, DuplicateKey> {
+    let mut registry = PackRegistry::default();
+    register(&mut registry)?;
+    Ok(registry)
+}
+
+/// Registers the same in a registry that is there.
+///
+/// # Errors
+/// The same.
+pub(crate) fn register(registry: &mut PackRegistry) -> Result<(), DuplicateKey> {
     let packs: [&dyn Pack; 6] = [
         &kybern_packs::assistant::AssistantPack,
         &kybern_packs::network::NetworkPack,
@@ -16,11 +26,9 @@ pub(crate) fn registry() -> Result<PackRegistry, DuplicateKey> {
         // Last: its generic extraction offers what the others have registered.
         &kybern_packs::global::GlobalPack,
     ];
-    let mut registry = PackRegistry::default();
     for pack in packs {
-        pack.register(&mut registry)?;
+        pack.register(registry)?;
     }
     // They belong to no domain and know none.
-    kybern_adapters::tools::local::register(&mut registry)?;
-    Ok(registry)
+    kybern_adapters::tools::local::register(registry)
 }
