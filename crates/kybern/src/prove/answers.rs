@@ -143,8 +143,11 @@ impl Maker<'_> {
             }
             (Some("state"), Some(name)) => {
                 let saved = |step: &&StepFact| step.spec.save_as.as_deref() == Some(name);
-                if let Some(step) = self.facts.steps.iter().find(saved) {
-                    self.by_step.entry(step.id.clone()).or_default().read(part(2), value);
+                let savers: Vec<String> = self.facts.steps.iter().filter(saved).map(|step| step.id.clone()).collect();
+                if !savers.is_empty() {
+                    for step in savers {
+                        self.by_step.entry(step).or_default().read(part(2), value.clone());
+                    }
                 } else if !self.is_set(name)
                     && let Some(tool) = self.nearest_tool(read.step.as_deref())
                 {

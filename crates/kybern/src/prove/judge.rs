@@ -130,7 +130,7 @@ impl Judged<'_> {
 
     fn lost(&self, end: &RunEnd) -> Option<Finding> {
         let done = deeds(end);
-        let is_missing = |call: &&Call| call.took_effect && done.get(&deed(call)).is_none();
+        let is_missing = |call: &&Call| call.took_effect && !done.contains_key(&deed(call));
         let missing = self.clean.calls.iter().find(is_missing)?;
         let step = base_of(&missing.step);
         let message = format!("{} is not done, and the task says that it is completed", missing.tool);
