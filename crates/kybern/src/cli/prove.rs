@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use kybern_core::tool::OwnDefinition;
 use serde_json::{Map, Value, json};
 
 use super::{Context, Exit, Format, input, plan};
@@ -79,11 +78,10 @@ fn options(args: &ProveArgs) -> Result<ProveOptions, Failure> {
             one => vec![one],
         };
         for definition in definitions {
-            let definition: OwnDefinition = serde_json::from_value(definition).map_err(|error| {
-                let message = format!("{} holds no definition of an HTTP tool: {error}", path.display());
+            tools.push(prove::own_definition(definition).map_err(|problem| {
+                let message = format!("{} holds no definition of an HTTP tool: {problem}", path.display());
                 Failure::usage(message, "write it as for kybern tool create")
-            })?;
-            tools.push(definition);
+            })?);
         }
     }
     Ok(ProveOptions { plans, payload, answers, tools })

@@ -33,7 +33,7 @@ use self::judge::Judged;
 use self::run::{Run, RunEnd, written};
 use self::sandbox::Sandbox;
 
-pub(crate) use self::plans::bundled;
+pub(crate) use self::plans::{bundled, own_definition};
 pub(crate) use self::report::{Finding, FindingKind, Proof, RunReport, junit, line_of};
 
 /// The most runs for one plan. What goes beyond is left out, and the report says so.

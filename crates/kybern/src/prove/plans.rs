@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use kybern_core::plan::PlanFault;
 use kybern_core::plan::parse::readable;
+use kybern_core::tool::OwnDefinition;
 use serde_json::{Map, Value, json};
 
 use crate::packs;
@@ -33,6 +34,20 @@ pub(crate) fn bundled(key: &str) -> anyhow::Result<Option<Value>> {
         members.insert("output".to_owned(), json!(output));
     }
     Ok(Some(written))
+}
+
+/// An HTTP tool as a tenant defines it for `kybern tool create`, where its kind stands with it.
+///
+/// # Errors
+/// A sentence that says what is wrong.
+pub(crate) fn own_definition(mut written: Value) -> Result<OwnDefinition, String> {
+    let kind = written.as_object_mut().and_then(|members| members.remove("kind"));
+    match kind {
+        None => {}
+        Some(kind) if kind == "http" => {}
+        Some(kind) => return Err(format!("a tool of the kind {kind} cannot be written, only \"http\"")),
+    }
+    serde_json::from_value(written).map_err(|error| error.to_string())
 }
 
 /// The keys of all bundled plans.

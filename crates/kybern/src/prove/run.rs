@@ -137,7 +137,7 @@ impl Run<'_> {
             for member in &all {
                 let member = engine.tasks().get(actor, *member).await?;
                 if member.paused_at.is_some() {
-                    engine.tasks().resume(actor, member.id).await?;
+                    sandbox.steer(engine.tasks().resume(actor, member.id)).await?;
                     is_answered = true;
                 }
                 now += member.completed_step_ids.len() + member.failed_steps.len() + member.skipped_step_ids.len();
@@ -199,12 +199,12 @@ impl Run<'_> {
         progress.answered.push((id, wait.seq));
         if dies {
             // Nothing takes the answer in before the next process does.
-            engine.tasks().pause(actor, id).await?;
-            engine.tasks().review(actor, id, request).await?;
+            sandbox.steer(engine.tasks().pause(actor, id)).await?;
+            sandbox.steer(engine.tasks().review(actor, id, request)).await?;
             sandbox.stage.die();
             std::future::pending::<()>().await;
         } else {
-            engine.tasks().review(actor, id, request).await?;
+            sandbox.steer(engine.tasks().review(actor, id, request)).await?;
         }
         Ok(true)
     }
@@ -263,7 +263,7 @@ impl Run<'_> {
 
     /// Nothing of a task that never ends is to work on in the next run.
     async fn give_up(&self, sandbox: &Sandbox, (engine, actor): (&Engine, &Actor), id: TaskId) -> anyhow::Result<()> {
-        engine.tasks().cancel(actor, id).await?;
+        sandbox.steer(engine.tasks().cancel(actor, id)).await?;
         sandbox.gate.open();
         sandbox.rest(engine).await
     }

@@ -177,6 +177,23 @@ impl Sandbox {
         bail!("the engine did not come to rest within {PATIENCE_MS} ms")
     }
 
+    /// Makes a call that answers once what it causes has been taken in: those who take it in keep looking meanwhile.
+    ///
+    /// # Errors
+    /// What the call says.
+    pub(super) async fn steer<T>(
+        &self,
+        call: impl Future<Output = kybern_core::error::Result<T>>,
+    ) -> anyhow::Result<T> {
+        tokio::pin!(call);
+        loop {
+            match tokio::time::timeout(Millis(1).as_duration(), &mut call).await {
+                Ok(done) => return Ok(done?),
+                Err(_elapsed) => self.gate.open(),
+            }
+        }
+    }
+
     /// Stores plans, those that others need first.
     ///
     /// # Errors

@@ -325,7 +325,12 @@ pub(super) struct Receivers(pub(super) Arc<Stage>);
 impl HttpClient for Receivers {
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpFailure> {
         let accepted = || HttpResponse { status: 202, headers: Vec::new(), body: Bytes::from_static(b"{}") };
-        let HttpBody::Json(body) = &request.body else { return Ok(accepted()) };
+        let body = match request.body {
+            HttpBody::Json(body) => body,
+            // What is signed goes out as the text that was signed.
+            HttpBody::Text(text) => serde_json::from_str(&text).unwrap_or_default(),
+            HttpBody::Empty => Value::Null,
+        };
         let text = |name: &str| body.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (step, workflow_id) = (text("stepId"), text("workflowId"));
         if workflow_id.is_empty() {

@@ -9,7 +9,7 @@ use super::*;
 /// Proves plans that are sound as plans.
 fn proved(plans: Vec<Value>, tools: &Value, answers: Map<String, Value>) -> Vec<Proof> {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let tools = serde_json::from_value(tools.clone()).unwrap();
+    let tools = tools.as_array().unwrap().iter().cloned().map(|tool| own_definition(tool).unwrap()).collect();
     let options = ProveOptions { plans, payload: None, answers, tools };
     match prove(runtime.handle(), options).unwrap() {
         Proving::Proved(proofs) => proofs,
