@@ -107,8 +107,33 @@ fn made(schema: &Value, depth: usize) -> Value {
 
 fn object(schema: &Value, depth: usize) -> Value {
     let properties = schema.get("properties").and_then(Value::as_object).filter(|_| depth < MAX_DEPTH);
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|known| known == name));
     let members = properties.into_iter().flatten();
-    members.map(|(name, property)| (name.clone(), made(property, depth + 1))).collect::<Map<_, _>>().into()
+    let members = members.map(|(name, property)| (name.clone(), made(property, depth + 1), property));
+    // What nobody asks for is left out where no value is known that fits.
+    let kept = members.filter(|(name, value, property)| is_required(name) || fits(property, value));
+    kept.map(|(name, value, _)| (name, value)).collect::<Map<_, _>>().into()
+}
+
+/// Texts of which one fits most patterns.
+const SAMPLES: [&str; 12] = [
+    "value",
+    "2030-01-15",
+    "2030-01-15T12:00:00Z",
+    "1",
+    "12345",
+    "1234567",
+    "A",
+    "AB",
+    "ABC",
+    "A-12345",
+    "person@example.com",
+    "https://example.com/value",
+];
+
+fn fits(schema: &Value, value: &Value) -> bool {
+    kybern_engine::schema::check(schema, value).is_empty()
 }
 
 fn bound(schema: &Value) -> Option<i64> {
@@ -132,6 +157,10 @@ fn text(schema: &Value) -> Value {
         Some("uuid") => "01920000-0000-7000-8000-000000000001",
         _ => "value",
     };
+    if schema.get("pattern").is_some() {
+        let known = SAMPLES.iter().map(|sample| json!(sample)).chain([Value::Null]).find(|sample| fits(schema, sample));
+        return known.unwrap_or_else(|| json!(plain));
+    }
     let length = |name: &str| schema.get(name).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
     let (least, most) = (length("minLength").unwrap_or(0).min(1_000), length("maxLength").unwrap_or(usize::MAX));
     let missing = least.saturating_sub(plain.len());
@@ -157,6 +186,8 @@ mod tests {
                 "count": {"type": "integer", "minimum": 3},
                 "wait": {"type": "integer", "minimum": 0},
                 "kind": {"enum": ["a", "b"]},
+                "day": {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},
+                "odd": {"type": "string", "pattern": "^zz[0-9]{9}$"},
                 "ok": {"type": "boolean", "const": true},
                 "lines": {"type": "array", "items": {"type": "object", "properties": {"n": {"type": "number"}}}}
             },
@@ -164,6 +195,7 @@ mod tests {
         });
         let made = of_schema(&schema);
         assert!(jsonschema::is_valid(&schema, &made), "{made}");
+        assert_eq!((&made["day"], made.get("odd")), (&json!("2030-01-15"), None));
         assert_eq!((&made["count"], &made["wait"], &made["kind"]), (&json!(3), &json!(1), &json!("a")));
     }
 
