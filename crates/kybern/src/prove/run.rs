@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
+use kybern_adapters::clock::UuidV7Ids;
 use kybern_core::actor::Actor;
 use kybern_core::id::TaskId;
+use kybern_core::ports::IdSource as _;
 use kybern_core::task::{Resolution, TaskStatus, Wait, WaitKind};
 use kybern_core::time::Millis;
 use kybern_engine::Engine;
@@ -69,6 +71,8 @@ impl RunEnd {
 /// How far a run has come, beyond the life of a process.
 #[derive(Default)]
 struct Progress {
+    /// The idempotency key under which the task is submitted.
+    submission: String,
     task: Option<TaskId>,
     asked: Vec<Asked>,
     answered: Vec<(TaskId, i64)>,
@@ -83,7 +87,7 @@ impl Run<'_> {
     /// When the engine refuses what the harness does, or does not come to rest.
     pub(super) fn end(&self, sandbox: &Sandbox) -> anyhow::Result<RunEnd> {
         sandbox.stage.begin(self.fault, self.target, Arc::clone(self.answers));
-        let mut progress = Progress::default();
+        let mut progress = Progress { submission: UuidV7Ids.next().to_string(), ..Progress::default() };
         for _ in 0..MAX_LIVES {
             let ended = sandbox.life(async |engine: &Engine, actor: &Actor| {
                 self.live(sandbox, (engine, actor), &mut progress).await
@@ -115,9 +119,11 @@ impl Run<'_> {
                 let request = SubmitRequest {
                     plan_key: Some(self.plan_key.to_owned()),
                     payload: self.payload.clone(),
+                    idempotency_key: Some(progress.submission.clone()),
                     ..SubmitRequest::text("a plan is proved")
                 };
-                // Not waited for: the process may die before it is answered, and the task is there all the same.
+                // The process may die before this is answered, and the task is there all the same: the next process
+                // submits it once more under the same key, as its submitter would.
                 let task = engine.tasks().submit(actor, request, None).await?;
                 *progress.task.insert(task.id)
             }
