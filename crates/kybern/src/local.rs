@@ -3,7 +3,7 @@
 use std::fs::DirBuilder;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::DirBuilderExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use kybern_adapters::keys::new_api_key;
@@ -87,15 +87,24 @@ pub(crate) async fn open(options: LocalOptions) -> anyhow::Result<LocalServer> {
 }
 
 /// A folder of this process's own, gone when it is dropped.
-struct ScratchFolder(PathBuf);
+pub(crate) struct ScratchFolder(PathBuf);
 
 impl ScratchFolder {
-    fn new() -> anyhow::Result<Self> {
+    /// Makes it among the temporary files, for this user alone.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub(crate) fn new() -> anyhow::Result<Self> {
         let name: String = new_api_key()?.chars().skip(4).take(16).collect();
         let path = std::env::temp_dir().join(format!("kybern-{name}"));
         let made = DirBuilder::new().mode(0o700).create(&path);
         made.with_context(|| format!("cannot make the folder {}", path.display()))?;
         Ok(Self(path))
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
     }
 }
 

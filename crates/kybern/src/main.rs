@@ -17,6 +17,7 @@ mod models;
 mod opening;
 mod output;
 mod packs;
+mod prove;
 mod recover;
 mod serve;
 mod telemetry;

@@ -15,6 +15,16 @@ pub(crate) const USUAL: &[&str] = &["insurance", "fleet", "freight"];
 /// # Errors
 /// When two packs use the same key.
 pub(crate) fn registry<T: AsRef<str>>(domains: &[T]) -> Result<PackRegistry, DuplicateKey> {
+    let mut registry = PackRegistry::default();
+    register(&mut registry, domains)?;
+    Ok(registry)
+}
+
+/// Registers the same in a registry that is there.
+///
+/// # Errors
+/// The same.
+pub(crate) fn register<T: AsRef<str>>(registry: &mut PackRegistry, domains: &[T]) -> Result<(), DuplicateKey> {
     let packs: [&dyn Pack; 7] = [
         &kybern_packs::assistant::AssistantPack,
         &kybern_packs::network::NetworkPack,
@@ -29,11 +39,9 @@ pub(crate) fn registry<T: AsRef<str>>(domains: &[T]) -> Result<PackRegistry, Dup
         let is_domain = DOMAINS.contains(&pack.name());
         !is_domain || domains.iter().any(|domain| domain.as_ref() == pack.name())
     };
-    let mut registry = PackRegistry::default();
     for pack in packs.into_iter().filter(is_on) {
-        pack.register(&mut registry)?;
+        pack.register(registry)?;
     }
     // They belong to no domain and know none.
-    kybern_adapters::tools::local::register(&mut registry)?;
-    Ok(registry)
+    kybern_adapters::tools::local::register(registry)
 }

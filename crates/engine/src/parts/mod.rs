@@ -366,6 +366,12 @@ impl Engine {
         }
     }
 
+    /// Whether no task and no job is worked on here at this moment. What is due and not claimed yet does not count.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.inner.kernel.slots.held() == 0 && self.inner.jobs.slots.held() == 0
+    }
+
     /// The registry with all tools, plans and kinds.
     #[must_use]
     pub fn registry(&self) -> &PackRegistry {

@@ -23,7 +23,7 @@ pub(crate) use record::DeclaredKinds;
 
 pub use crate::executor::hash_args;
 pub use grant::{CallOrigin, Grant};
-pub use own::OwnTools;
+pub use own::{OwnTools, own_tool};
 pub use prepared::{Asks, PreparedCall};
 pub use refusal::Refusal;
 pub use service::ToolService;

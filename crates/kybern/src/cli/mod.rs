@@ -24,6 +24,7 @@ mod outbox;
 mod own_tool;
 mod plan;
 mod prompt;
+mod prove;
 mod purge;
 mod record;
 mod secret;

@@ -6,6 +6,7 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::list::{self, Page, items};
+use super::prove::{self, ProveArgs};
 use super::{Context, Exit, Format, input};
 use crate::client::{Client, ClientError, PostedBody, segment};
 use crate::output::{Failure, Paint, Table, count, field, in_full, kybern};
@@ -32,6 +33,8 @@ pub(super) enum PlanCommand {
         #[command(flatten)]
         format: Format,
     },
+    /// Walk a plan while calls fail, answers are lost and the process dies, and say what would be lost or done twice
+    Prove(ProveArgs),
     /// Store the plans of files
     Import {
         /// JSON files, each with a plan or a list of plans
@@ -45,6 +48,7 @@ pub(super) async fn run(command: PlanCommand, context: &mut Context) -> Result<E
         PlanCommand::List { page } => list(&page, context).await,
         PlanCommand::Show { key, format } => show(&key, format, context).await,
         PlanCommand::Check { file, format } => check(&file, format, context).await,
+        PlanCommand::Prove(args) => prove::run(&args, context).await,
         PlanCommand::Import { files } => import(&files, context).await,
     }
 }
@@ -203,7 +207,7 @@ async fn store(client: &Client, plan: &Value) -> Result<String, ClientError> {
 }
 
 /// The plans of a file: one, or a list.
-fn read(file: &Path) -> Result<Vec<Value>, Failure> {
+pub(super) fn read(file: &Path) -> Result<Vec<Value>, Failure> {
     match input::json_file(file)? {
         Value::Array(plans) => Ok(plans),
         plan @ Value::Object(_) => Ok(vec![plan]),
@@ -214,7 +218,7 @@ fn read(file: &Path) -> Result<Vec<Value>, Failure> {
     }
 }
 
-fn fault_lines(faults: &[Value]) -> Vec<String> {
+pub(super) fn fault_lines(faults: &[Value]) -> Vec<String> {
     let line = |fault: &Value| match field(fault, "stepId") {
         step if step.is_empty() => format!("    {}: {}", field(fault, "path"), field(fault, "message")),
         step => format!("    {} (step {step}): {}", field(fault, "path"), field(fault, "message")),

@@ -3,6 +3,7 @@
 mod fork;
 mod noun;
 mod printing;
+mod prove;
 mod server;
 mod task;
 mod words;
