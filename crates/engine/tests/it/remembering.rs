@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use kybern_core::actor::Role;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::RecordId;
 use kybern_core::memory::{Memory, MemoryCategory, MemoryStatus, NewMemory, Subject, Trust};
@@ -11,7 +10,6 @@ use kybern_core::ports::{AuditStore as _, MemoryStore as _};
 use kybern_core::task::TaskStatus;
 use kybern_core::time::Millis;
 use kybern_engine::models::CallContext;
-use kybern_engine::task::SubmitRequest;
 use serde_json::{Value, json};
 
 use crate::chats::saying;
@@ -19,7 +17,7 @@ use crate::dossiers::{Yard, dossier, know, load, place, says_of};
 use crate::live::Live;
 use crate::memories::Topics;
 use crate::turns::{helper, provider, says, scripted};
-use crate::world::{World, plan, step};
+use crate::world::{World, step};
 
 async fn remembered(live: &Live<'_>, of: RecordId) -> Vec<Memory> {
     let all = live.world.store.memories_of(live.world.scope(), Subject::Entity(of)).await.unwrap();
@@ -188,15 +186,15 @@ fn words_that_only_hold_a_question_together_find_nothing() {
     world.run(async |live| {
         let (yard, caller) = (place(&live, "North").await, CallContext::of(&live.world.actor));
         know(&live, yard, "Goods leave by train monthly.", MemoryCategory::Fact, 5).await;
-        know(&live, yard, "Came with a wagon they want repainted.", MemoryCategory::Fact, 10).await;
+        know(&live, yard, "Came by boat, they want it repainted.", MemoryCategory::Fact, 10).await;
         let found = async |question: &str| {
             let memories = live.engine.memories();
             let found = memories.search(&caller, Subject::Entity(yard), question, 10).await.unwrap();
             found.into_iter().map(|hit| hit.text).collect::<Vec<_>>()
         };
         assert_eq!(found("What do they want with the railway?").await, ["Goods leave by train monthly."]);
-        let both = ["Came with a wagon they want repainted.", "Goods leave by train monthly."];
-        assert_eq!(found("Which wagon goes by rail?").await, both, "a word that says something counts");
+        let both = ["Came by boat, they want it repainted.", "Goods leave by train monthly."];
+        assert_eq!(found("Which boat goes by rail?").await, both, "a word that says something counts");
     });
 }
 
@@ -222,28 +220,6 @@ fn a_composed_turn_is_told_memories_in_the_order_of_both_rankings() {
         let told = told.join("\n");
         let places: Vec<usize> = order.iter().map(|one| told.find(one).unwrap()).collect();
         assert!(places.is_sorted(), "{told}");
-    });
-}
-
-#[test]
-fn a_step_for_who_may_no_longer_operate_recalls_a_dossier_without_memories() {
-    World::on_sqlite([]).bringing(Yard).run(async |live| {
-        let yard = place(&live, "North").await;
-        load(&live, yard, "first", "waits").await;
-        know(&live, yard, "Its gate sticks.", MemoryCategory::Insight, 5).await;
-        let user = live.engage(&[Role::Operator]).await;
-        let wait = step("wait", "core.wait", json!({"ms": 5_000}));
-        let recall = step("recall", "core.recall_dossier", json!({"entity_id": yard}));
-        let key = live.put(plan(json!([wait, recall]))).await;
-        let request = SubmitRequest { plan_key: Some(key), ..SubmitRequest::text("go") };
-        let id = live.engine.tasks().submit(&user, request, None).await.unwrap().id;
-        live.engine.identity().set_roles(&live.world.actor, user.user().unwrap(), vec![Role::Viewer]).await.unwrap();
-        let task = live.end(id).await;
-        assert_eq!(task.status, TaskStatus::Completed, "{:?}", task.error);
-        let told = &task.state["dossier"];
-        assert_eq!((&told["memories_withheld"], &told["insights"]), (&json!(true), &json!([])));
-        assert_eq!(told["state"]["yard"]["waiting_loads"]["count"], json!(1));
-        assert!(!told.to_string().contains("sticks"));
     });
 }
 
