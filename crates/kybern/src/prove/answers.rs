@@ -70,7 +70,9 @@ pub(super) struct Invented {
 pub(super) fn invent(facts: &Facts, tools: &BTreeMap<String, KnownTool>, given: Map<String, Value>) -> Invented {
     let mut maker =
         Maker { facts, tools, by_step: BTreeMap::new(), by_tool: BTreeMap::new(), payload: Shape::default() };
-    for read in &facts.reads {
+    // What a schema says goes before what an expression lets guess.
+    let (sure, rest): (Vec<&Read>, Vec<&Read>) = facts.reads.iter().partition(|read| read.schema.is_some());
+    for read in sure.into_iter().chain(rest) {
         if read.path.first().is_some_and(|root| root != "item") {
             maker.note(&read.path, read, hint_of(read));
         }
