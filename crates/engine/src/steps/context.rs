@@ -138,6 +138,8 @@ impl TaskSteps {
         let key = AttemptKey::mint(run.task.tenant, run.task.id, &node.id, node.generation);
         let services = &self.services;
         let behalf = self.behalf(run, node);
+        // A tool that goes on without a model has time left for it when the model has used up its own.
+        let for_models = Millis(timeout.0 - timeout.0 / 20);
         ToolContext {
             scope: run.lease.scope(),
             tenant_name: Arc::clone(run.surroundings.tenant_name()),
@@ -159,13 +161,13 @@ impl TaskSteps {
             ids: Arc::clone(&services.ids),
             http: needs.http.then(|| Arc::clone(&services.http)),
             documents: needs.documents.then(|| Arc::new(self.documents(run)) as _),
-            extractor: needs.model.then(|| self.extractor(run, timeout)),
+            extractor: needs.model.then(|| self.extractor(run, for_models)),
             records: needs.records.then(|| Arc::new(crate::tools::access::Records(Arc::clone(&services.store))) as _),
             users: needs.users.then(|| Arc::new(crate::tools::access::Users(Arc::clone(&services.store))) as _),
             nouns: nouns::given(services, run.lease.scope(), behalf, *needs, &run.task),
             outbox: needs.outbox.then(|| Arc::new(crate::tools::access::Outbox(Arc::clone(&services.store))) as _),
             secrets: needs.secrets.then(|| Arc::new(self.secrets(run)) as _),
-            models: needs.language_model.then(|| Arc::new(self.desk(run, timeout)) as _),
+            models: needs.language_model.then(|| Arc::new(self.desk(run, for_models)) as _),
             lessons: if needs.lessons { self.lessons.clone() } else { Lessons::default() },
         }
     }

@@ -73,8 +73,8 @@ impl Grant {
         Self { origin: CallOrigin::Plan, user: None, rules: None, rights: Rights::OPERATOR, settings: Arc::default() }
     }
 
-    /// Whether a call with that right may be made. Whoever calls by hand needs it themselves. A message from a channel may do what operators may, because a person
-    /// wrote the plan that serves it.
+    /// Whether a call with that right may be made. Whoever calls by hand needs it themselves. A plan's step may do what
+    /// operators may, because a person wrote the plan.
     #[must_use]
     pub fn may(&self, right: Right) -> bool {
         match right {

@@ -168,9 +168,9 @@ impl Maker<'_> {
     /// The tool of the last recorded step before that one: whose data enters the state under its own names.
     fn nearest_tool(&self, reader: Option<&str>) -> Option<String> {
         let before = self.facts.steps.iter().take_while(|step| Some(step.id.as_str()) != reader);
-        let tools: Vec<&str> =
-            before.filter(|step| step.spec.save_as.is_none()).filter_map(|step| recorded(step, self.tools)).collect();
-        tools.last().map(|tool| (*tool).to_owned())
+        // What may be left out by its plan is nothing that a later step counts on.
+        let gives = |step: &&StepFact| step.spec.save_as.is_none() && !step.is_tolerated;
+        before.filter(gives).filter_map(|step| recorded(step, self.tools)).last().map(str::to_owned)
     }
 
     /// A list of two items for a loop, with what its steps read of each.

@@ -58,11 +58,14 @@ pub(crate) fn bundled_keys() -> anyhow::Result<Vec<String>> {
     Ok(packs::registry(packs::DOMAINS)?.plans().map(|plan| plan.key.clone()).collect())
 }
 
+/// The key of a plan that cannot run, with its faults.
+pub(super) type FaultyPlan = (String, Vec<PlanFault>);
+
 /// Plans with stand-ins, or the first that is none.
 ///
 /// # Errors
 /// When the program itself is faulty.
-pub(super) fn prepared(plans: &[Value]) -> anyhow::Result<Result<Vec<Prepared>, (String, Vec<PlanFault>)>> {
+pub(super) fn prepared(plans: &[Value]) -> anyhow::Result<Result<Vec<Prepared>, FaultyPlan>> {
     let text = |plan: &Value| plan.get("key").and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut keys: BTreeSet<String> = bundled_keys()?.into_iter().collect();
     keys.extend(plans.iter().map(text));
@@ -121,8 +124,8 @@ pub(super) fn without(plan: &Value, condition: &str) -> Value {
         // Whatever a plan may write there, the condition that was read is its text.
         let is_same = match step.get("condition") {
             Some(Value::String(text)) => text == condition,
-            Some(other) => other.to_string() == condition,
-            None => false,
+            Some(Value::Bool(yes)) => condition == if *yes { "true" } else { "false" },
+            Some(_) | None => false,
         };
         if is_same {
             step.insert("condition".to_owned(), json!("false"));
