@@ -167,10 +167,12 @@ impl Maker<'_> {
 
     /// The tool of the last recorded step before that one: whose data enters the state under its own names.
     fn nearest_tool(&self, reader: Option<&str>) -> Option<String> {
-        let before = self.facts.steps.iter().take_while(|step| Some(step.id.as_str()) != reader);
-        // What may be left out by its plan is nothing that a later step counts on.
+        let before = || self.facts.steps.iter().take_while(|step| Some(step.id.as_str()) != reader);
         let gives = |step: &&StepFact| step.spec.save_as.is_none() && !step.is_tolerated;
-        before.filter(gives).filter_map(|step| recorded(step, self.tools)).last().map(str::to_owned)
+        // On what may be skipped a later step does not count, unless there is nothing else.
+        let is_sure = |step: &&StepFact| gives(step) && step.spec.condition.is_none();
+        let sure = before().filter(is_sure).filter_map(|step| recorded(step, self.tools)).last();
+        sure.or_else(|| before().filter(gives).filter_map(|step| recorded(step, self.tools)).last()).map(str::to_owned)
     }
 
     /// A list of two items for a loop, with what its steps read of each.
