@@ -9,7 +9,7 @@ use kybern_core::task::StepOutcome;
 use kybern_engine::templates::{Context, Path, context::StepView, truth};
 use serde_json::{Map, Value, json};
 
-use super::facts::{Facts, Read, StepFact};
+use super::facts::{Facts, NameRead, StepFact};
 use super::shape::{Shape, of_schema, two_of};
 use super::stage::{KnownTool, is_pure};
 
@@ -71,7 +71,7 @@ pub(super) fn invent(facts: &Facts, tools: &BTreeMap<String, KnownTool>, given: 
     let mut maker =
         Maker { facts, tools, by_step: BTreeMap::new(), by_tool: BTreeMap::new(), payload: Shape::default() };
     // What a schema says goes before what an expression lets guess.
-    let (sure, rest): (Vec<&Read>, Vec<&Read>) = facts.reads.iter().partition(|read| read.schema.is_some());
+    let (sure, rest): (Vec<&NameRead>, Vec<&NameRead>) = facts.reads.iter().partition(|read| read.schema.is_some());
     for read in sure.into_iter().chain(rest) {
         if read.path.first().is_some_and(|root| root != "item") {
             maker.note(&read.path, read, hint_of(read));
@@ -136,7 +136,7 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     /// Notes a read where its value comes from.
-    fn note(&mut self, path: &Path, read: &Read, value: Option<Value>) {
+    fn note(&mut self, path: &Path, read: &NameRead, value: Option<Value>) {
         let part = |from: usize| path.get(from..).unwrap_or_default();
         match (path.first().map(String::as_str), path.get(1).map(String::as_str)) {
             (Some("task"), Some("payload")) => self.payload.read(part(2), value),
@@ -177,7 +177,7 @@ impl Maker<'_> {
 
     /// A list of two items for a loop, with what its steps read of each.
     fn items(&mut self, step: &StepFact, over: &Value) {
-        let own = |read: &&Read| {
+        let own = |read: &&NameRead| {
             let reader = read.step.as_deref().and_then(|id| self.facts.step(id));
             let is_inside = reader.is_some_and(|reader| reader.in_loop.as_deref() == Some(step.id.as_str()));
             is_inside && read.path.first().is_some_and(|root| root == "item")
@@ -187,13 +187,13 @@ impl Maker<'_> {
             item.read(&read.path[1..], hint_of(read));
         }
         let list = two_of(&item.make());
-        let whole = |read: &&Read| read.step.as_deref() == Some(step.id.as_str()) && json!(read.source) == *over;
+        let whole = |read: &&NameRead| read.step.as_deref() == Some(step.id.as_str()) && json!(read.source) == *over;
         let Some(read) = self.facts.reads.iter().find(whole).cloned() else { return };
         self.note_list(&read, list);
     }
 
     /// Puts a list in the place of what was noted before, which knew nothing of its items.
-    fn note_list(&mut self, read: &Read, list: Value) {
+    fn note_list(&mut self, read: &NameRead, list: Value) {
         let mut fresh = Maker {
             facts: self.facts,
             tools: self.tools,
@@ -218,7 +218,7 @@ impl Maker<'_> {
 }
 
 /// What a value seems to be, by the schema of what it is there for or by what the expression does with it.
-fn hint_of(read: &Read) -> Option<Value> {
+fn hint_of(read: &NameRead) -> Option<Value> {
     let name = read.path.join(".");
     let inside = read.source.trim().trim_start_matches("{{").trim_end_matches("}}").trim();
     if inside == name {
@@ -257,7 +257,7 @@ fn hint_of(read: &Read) -> Option<Value> {
 }
 
 /// A value like the one that stands in for a missing one, or beyond what it is compared with.
-fn default_of(filter: &str, read: &Read) -> Option<Value> {
+fn default_of(filter: &str, read: &NameRead) -> Option<Value> {
     let inside = filter.split_once('(')?.1;
     let (default, after) = inside.split_once(')')?;
     if let Some(other) = after.trim_start().strip_prefix('>') {

@@ -24,7 +24,7 @@ pub(super) struct StepFact {
 
 /// A name that an expression reads.
 #[derive(Clone, Debug)]
-pub(super) struct Read {
+pub(super) struct NameRead {
     /// The step that reads it; `None` for the output.
     pub(super) step: Option<String>,
     pub(super) path: Path,
@@ -41,7 +41,7 @@ pub(super) struct Read {
 pub(super) struct Facts {
     /// In plan order, each before the steps inside it.
     pub(super) steps: Vec<StepFact>,
-    pub(super) reads: Vec<Read>,
+    pub(super) reads: Vec<NameRead>,
 }
 
 impl Facts {
@@ -133,7 +133,7 @@ impl Facts {
     fn found(&mut self, step: Option<&str>, paths: Vec<Path>, source: &str, schema: Option<Value>, decides: bool) {
         for path in paths {
             let (step, source, schema) = (step.map(str::to_owned), source.to_owned(), schema.clone());
-            self.reads.push(Read { step, path, source, schema, decides });
+            self.reads.push(NameRead { step, path, source, schema, decides });
         }
     }
 

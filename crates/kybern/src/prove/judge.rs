@@ -11,7 +11,7 @@ use super::answers::base_of;
 use super::facts::Facts;
 use super::fault::Fault;
 use super::report::{Finding, FindingKind};
-use super::run::{Asked, RunEnd};
+use super::run::{AskedQuestion, RunEnd};
 use super::stage::Call;
 
 /// A run, as it is judged.
@@ -93,8 +93,8 @@ impl Judged<'_> {
     }
 
     fn left_to_person(&self, end: &RunEnd) -> Vec<Finding> {
-        let in_doubt = |asked: &&Asked| asked.kind == WaitKind::Ambiguous;
-        let told = |asked: &Asked| {
+        let in_doubt = |asked: &&AskedQuestion| asked.kind == WaitKind::Ambiguous;
+        let told = |asked: &AskedQuestion| {
             let step = base_of(&asked.step);
             let is_declared = self.facts.step(step).is_some_and(|fact| match &fact.spec.kind {
                 StepKind::Tool { args, .. } => args.get("effect").and_then(Value::as_str) == Some("unkeyed"),

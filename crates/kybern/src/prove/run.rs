@@ -40,7 +40,7 @@ pub(super) struct Run<'a> {
 
 /// A person that was asked.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct AskedQuestion {
     /// The step under its derived id.
     pub(super) step: String,
     pub(super) kind: WaitKind,
@@ -58,7 +58,7 @@ pub(super) struct RunEnd {
     pub(super) error: Option<String>,
     pub(super) failed: Vec<String>,
     pub(super) calls: Vec<Call>,
-    pub(super) asked: Vec<Asked>,
+    pub(super) asked: Vec<AskedQuestion>,
     pub(super) dispatched: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ struct Progress {
     /// The idempotency key under which the task is submitted.
     submission: String,
     task: Option<TaskId>,
-    asked: Vec<Asked>,
+    asked: Vec<AskedQuestion>,
     answered: Vec<(TaskId, i64)>,
     called_back: Vec<String>,
     passed: Millis,
@@ -184,7 +184,7 @@ impl Run<'_> {
         }
         let is_known = progress.asked.iter().any(|asked| asked.step == step && asked.kind == wait.kind);
         if !is_known {
-            let asked = Asked { step: step.to_owned(), kind: wait.kind, is_approval };
+            let asked = AskedQuestion { step: step.to_owned(), kind: wait.kind, is_approval };
             progress.asked.push(asked);
         }
         let is_target = self.target == step;

@@ -72,7 +72,7 @@ pub(super) struct Stage {
 }
 
 /// What becomes of a call.
-enum Fate {
+enum CallFate {
     Answers(Map<String, Value>),
     Fails(ToolFailure),
     /// The process dies: nobody hears what becomes of it.
@@ -152,10 +152,10 @@ impl Stage {
         self.scene().answers.is_given(step)
     }
 
-    fn meet(&self, call: Call, may_have_happened: bool) -> Fate {
+    fn meet(&self, call: Call, may_have_happened: bool) -> CallFate {
         let mut scene = self.scene();
         if scene.is_dead {
-            return Fate::Dies;
+            return CallFate::Dies;
         }
         let is_target = scene.target == call.step;
         let fault = if is_target { scene.fault } else { Fault::None };
@@ -170,26 +170,26 @@ impl Stage {
                 scene.is_dead = true;
                 drop(scene);
                 self.struck.notify_one();
-                Fate::Dies
+                CallFate::Dies
             }
             Fault::FailsOnce if once => {
                 scene.is_spent = true;
                 scene.calls.push(call);
-                Fate::Fails(later())
+                CallFate::Fails(later())
             }
             Fault::FailsForGood => {
                 scene.calls.push(call);
-                Fate::Fails(ToolFailure::permanent("the receiver refuses it"))
+                CallFate::Fails(ToolFailure::permanent("the receiver refuses it"))
             }
             Fault::AnswerLost if once => {
                 scene.is_spent = true;
                 scene.take(call, may_have_happened);
-                Fate::Fails(later().unknown())
+                CallFate::Fails(later().unknown())
             }
             Fault::Slow => {
                 scene.take(call, may_have_happened);
                 let failure = ToolFailure::transient("it took longer than it may");
-                Fate::Fails(failure.code(ErrorCode::Timeout).unknown())
+                CallFate::Fails(failure.code(ErrorCode::Timeout).unknown())
             }
             _undisturbed => {
                 let step = call.step.clone();
@@ -197,7 +197,7 @@ impl Stage {
                 let n = scene.answered.entry(base_of(&step).to_owned()).or_insert(0);
                 *n += 1;
                 let n = *n - 1;
-                Fate::Answers(scene.answers.of(&step, n))
+                CallFate::Answers(scene.answers.of(&step, n))
             }
         }
     }
@@ -280,11 +280,11 @@ impl Tool for Recorder {
     }
 }
 
-async fn end(fate: Fate) -> Result<ToolOutcome, ToolFailure> {
+async fn end(fate: CallFate) -> Result<ToolOutcome, ToolFailure> {
     match fate {
-        Fate::Answers(data) => Ok(ToolOutcome::new(data, "recorded")),
-        Fate::Fails(failure) => Err(failure),
-        Fate::Dies => std::future::pending().await,
+        CallFate::Answers(data) => Ok(ToolOutcome::new(data, "recorded")),
+        CallFate::Fails(failure) => Err(failure),
+        CallFate::Dies => std::future::pending().await,
     }
 }
 
@@ -347,16 +347,16 @@ impl HttpClient for Receivers {
         };
         let dispatch = Dispatch { step, workflow_id, secret: text("callbackSecret") };
         match self.0.meet(call, false) {
-            Fate::Answers(_) => {
+            CallFate::Answers(_) => {
                 let mut scene = self.0.scene();
                 if !scene.dispatches.iter().any(|known| known.workflow_id == dispatch.workflow_id) {
                     scene.dispatches.push(dispatch);
                 }
                 Ok(accepted())
             }
-            Fate::Fails(failure) if failure.effect_unknown => Err(HttpFailure::NoAnswer(failure.message)),
-            Fate::Fails(failure) => Err(HttpFailure::Connect(failure.message)),
-            Fate::Dies => std::future::pending().await,
+            CallFate::Fails(failure) if failure.effect_unknown => Err(HttpFailure::NoAnswer(failure.message)),
+            CallFate::Fails(failure) => Err(HttpFailure::Connect(failure.message)),
+            CallFate::Dies => std::future::pending().await,
         }
     }
 }
