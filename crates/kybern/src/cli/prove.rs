@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use super::{Context, Exit, Format, input, plan};
-use crate::output::{Failure, Paint, count};
+use crate::output::{Failure, Paint, count, kybern};
 use crate::prove::{self, Finding, Proof, ProveOptions, Proving};
 
 /// `kybern plan prove`
@@ -80,7 +80,7 @@ fn options(args: &ProveArgs) -> Result<ProveOptions, Failure> {
         for definition in definitions {
             tools.push(prove::own_definition(definition).map_err(|problem| {
                 let message = format!("{} holds no definition of an HTTP tool: {problem}", path.display());
-                Failure::usage(message, "write it as for kybern tool create")
+                Failure::usage(message, format!("write it as for {} tool create", kybern()))
             })?);
         }
     }

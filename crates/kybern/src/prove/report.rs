@@ -107,7 +107,7 @@ impl Proof {
 /// JUnit's XML: a suite for each plan, a test case for each run and one for what the plan alone shows. Notes are no
 /// failures.
 pub(crate) fn junit(proofs: &[Proof]) -> String {
-    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"kybern plan prove\">\n");
+    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"plan prove\">\n");
     for proof in proofs {
         let mut cases = vec![("the plan as it is written".to_owned(), None)];
         cases.extend(proof.runs.iter().map(|run| (run.told.clone(), Some(&run.told))));
