@@ -54,13 +54,14 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
             )
         })
         .collect();
-    findings.extend(outlived(&found));
+    findings.extend(outlived(tree, &found));
     findings
 }
 
-/// Entries of [`KNOWN`] that let nothing pass any more.
-fn outlived(found: &BTreeSet<(String, usize, &'static str)>) -> Vec<Finding> {
-    let entries = KNOWN.iter().flat_map(|(place, words)| words.iter().map(move |word| (*place, *word)));
+/// Entries of [`KNOWN`] for files of this tree that let nothing pass any more.
+fn outlived(tree: &Tree, found: &BTreeSet<(String, usize, &'static str)>) -> Vec<Finding> {
+    let of_tree = KNOWN.iter().filter(|(place, _)| tree.files().iter().any(|file| file.path() == *place));
+    let entries = of_tree.flat_map(|(place, words)| words.iter().map(move |word| (*place, *word)));
     let is_there = |(place, word): &(&str, &str)| found.iter().any(|(path, _, found)| path == place && found == word);
     let outlived = entries.filter(|entry| !is_there(entry)).map(|(place, word)| {
         let message = format!("{word:?} does not stand in {place} any more");
@@ -93,9 +94,11 @@ fn found(tree: &Tree) -> BTreeSet<(String, usize, &'static str)> {
     found
 }
 
-/// The words of a line in small letters, those too of which its identifiers are made.
+/// The words of a line in small letters, those too of which its identifiers are made. An empty one stands where a comma
+/// parts them.
 fn words_of(line: &str) -> Vec<String> {
-    line.split(|c: char| !c.is_alphanumeric()).flat_map(humps).collect()
+    let words = |part: &str| part.split(|c: char| !c.is_alphanumeric()).flat_map(humps).collect::<Vec<_>>();
+    line.split(',').flat_map(|part| words(part).into_iter().chain([String::new()])).collect()
 }
 
 fn humps(name: &str) -> Vec<String> {
@@ -131,7 +134,7 @@ mod tests {
 
     fn findings(path: &str, text: &str) -> usize {
         let tree = Tree::of(&[(path, &format!("{text}\n"))]);
-        check(&tree).len() - outlived(&found(&tree)).len()
+        check(&tree).len() - outlived(&tree, &found(&tree)).len()
     }
 
     #[test]
@@ -177,7 +180,10 @@ mod tests {
 
     #[test]
     fn what_is_let_pass_and_is_gone_is_found() {
-        let of = |text: &str| outlived(&found(&Tree::of(&[("crates/store/src/migrate.rs", text)]))).len();
+        let of = |text: &str| {
+            let tree = Tree::of(&[("crates/store/src/migrate.rs", text)]);
+            outlived(&tree, &found(&tree)).len()
+        };
         assert_eq!(of("// freight\n"), of("// insured\n") + 1);
     }
 }
