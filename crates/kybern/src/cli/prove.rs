@@ -114,12 +114,12 @@ fn refused(key: &str, faults: &Value, args: &ProveArgs, context: &mut Context) -
 
 fn show(proof: &Proof, context: &mut Context) {
     let paint = context.screen().paint();
-    for finding in &proof.findings {
-        let lines = told(finding, paint);
-        lines.into_iter().for_each(|line| context.screen().line(line));
+    let findings = proof.in_short();
+    for finding in &findings {
+        context.screen().line(told(finding, paint));
     }
-    let faults = proof.faults().count();
-    let notes = proof.findings.len() - faults;
+    let notes = findings.iter().filter(|finding| finding.is_note).count();
+    let faults = findings.len() - notes;
     let mark = if faults == 0 { paint.good("✓") } else { paint.bad("✗") };
     let (runs, calls) = (count(proof.runs.len(), "run"), count(proof.calls, "call"));
     let found = format!("{}, {}", count(faults, "finding"), count(notes, "note"));
@@ -132,7 +132,7 @@ fn show(proof: &Proof, context: &mut Context) {
     }
 }
 
-fn told(finding: &Finding, paint: Paint) -> Vec<String> {
+fn told(finding: &Finding, paint: Paint) -> String {
     let line = prove::line_of(finding);
-    vec![if finding.is_note { paint.dim(&format!("  note {line}")) } else { format!("{} {line}", paint.bad("✗")) }]
+    if finding.is_note { paint.dim(&format!("  note {line}")) } else { format!("{} {line}", paint.bad("✗")) }
 }

@@ -1,6 +1,6 @@
 //! What tools, models, workflows and persons answer: what was given for a step, or else what the plan reads of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kybern_core::plan::StepKind;
@@ -9,7 +9,7 @@ use kybern_core::task::StepOutcome;
 use kybern_engine::templates::{Context, Path, context::StepView, truth};
 use serde_json::{Map, Value, json};
 
-use super::facts::{Facts, NameRead, StepFact};
+use super::facts::{Facts, HTTP_NAMES, NameRead, StepFact};
 use super::shape::{Shape, of_schema, two_of};
 use super::stage::{KnownTool, is_pure};
 
@@ -20,8 +20,6 @@ pub(super) struct Answers {
     made: BTreeMap<String, Map<String, Value>>,
     /// What a step in a `while` answers from its second round on, so that the loop can end.
     ending: BTreeMap<String, Map<String, Value>>,
-    /// The steps whose names in the state are only guessed to be theirs.
-    pub(super) guessed: BTreeSet<String>,
 }
 
 /// The id of a step as its plan writes it, of the id under which it runs in a branch or a round.
@@ -91,7 +89,6 @@ pub(super) fn invent(facts: &Facts, tools: &BTreeMap<String, KnownTool>, given: 
             && !guess.is_empty()
         {
             shape.merge(guess);
-            answers.guessed.insert(step.id.clone());
         }
         let mut data = shape.members();
         if let Some(known) = step.spec.tool_key().and_then(|key| tools.get(key)) {
@@ -151,7 +148,7 @@ impl Maker<'_> {
                         self.by_step.entry(step).or_default().read(part(2), value.clone());
                     }
                 } else if !self.is_set(name)
-                    && let Some(tool) = self.nearest_tool(read.step.as_deref())
+                    && let Some(tool) = self.nearest_tool(read.step.as_deref(), name)
                 {
                     self.by_tool.entry(tool).or_default().read(part(1), value);
                 }
@@ -165,10 +162,13 @@ impl Maker<'_> {
         self.facts.steps.iter().any(|step| self.facts.written_by(step).iter().any(|known| known == name))
     }
 
-    /// The tool of the last recorded step before that one: whose data enters the state under its own names.
-    fn nearest_tool(&self, reader: Option<&str>) -> Option<String> {
+    /// The tool of the last recorded step before that one that may give such a name: its data enters the state under its
+    /// own names.
+    fn nearest_tool(&self, reader: Option<&str>, name: &str) -> Option<String> {
         let before = || self.facts.steps.iter().take_while(|step| Some(step.id.as_str()) != reader);
-        let gives = |step: &&StepFact| step.spec.save_as.is_none() && !step.is_tolerated;
+        let gives = |step: &&StepFact| {
+            step.spec.save_as.is_none() && !step.is_tolerated && (!step.is_http || HTTP_NAMES.contains(&name))
+        };
         // On what may be skipped a later step does not count, unless there is nothing else.
         let is_sure = |step: &&StepFact| gives(step) && step.spec.condition.is_none();
         let sure = before().filter(is_sure).filter_map(|step| recorded(step, self.tools)).last();

@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 
 use super::stage::KnownTool;
 
+/// What a call over HTTP puts into the state.
+pub(super) const HTTP_NAMES: [&str; 3] = ["status", "json", "text"];
+
 /// One step, with what stands around it.
 #[derive(Clone, Debug)]
 pub(super) struct StepFact {
@@ -18,6 +21,8 @@ pub(super) struct StepFact {
     pub(super) around: Vec<(String, usize)>,
     /// Whether its failure, or that of a step around it, lets the task go on.
     pub(super) is_tolerated: bool,
+    /// Whether its tool calls over HTTP.
+    pub(super) is_http: bool,
     /// The innermost loop around it.
     pub(super) in_loop: Option<String>,
 }
@@ -63,13 +68,15 @@ impl Facts {
     ) {
         for step in steps {
             let id = step.id.as_str();
-            let by_tool = step.tool_key().and_then(|key| tools.get(key)).is_some_and(|tool| !tool.spec.stop_on_failure);
+            let tool = step.tool_key().and_then(|key| tools.get(key));
+            let by_tool = tool.is_some_and(|tool| !tool.spec.stop_on_failure);
             let is_tolerated = tolerated || step.stop_on_failure.map_or(by_tool, |stops| !stops);
             self.steps.push(StepFact {
                 id: id.to_owned(),
                 spec: step.clone(),
                 around: around.to_vec(),
                 is_tolerated,
+                is_http: tool.is_some_and(|tool| tool.spec.needs.http),
                 in_loop: in_loop.map(str::to_owned),
             });
             self.reads_of(step, tools);
@@ -189,6 +196,16 @@ impl Facts {
             StepKind::Input { fields, .. } | StepKind::Decision { schema: fields, .. } => form_names(fields),
             _ => Vec::new(),
         }
+    }
+
+    /// Whether that step reads what another one has left, also under a name that the other puts into the state.
+    pub(super) fn needs(&self, reader: Option<&str>, id: &str) -> bool {
+        let left = self.step(id).map(|step| self.written_by(step)).unwrap_or_default();
+        let of_state = |path: &Path| {
+            path.first().is_some_and(|root| root == "state") && path.get(1).is_some_and(|name| left.contains(name))
+        };
+        let mut reads = self.reads.iter().filter(|read| read.step.as_deref() == reader);
+        self.reads_from(reader, id) || reads.any(|read| of_state(&read.path))
     }
 
     /// A step with all that stand around it, from the inside out.

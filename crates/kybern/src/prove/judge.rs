@@ -8,7 +8,7 @@ use kybern_core::task::{TaskStatus, WaitKind};
 use serde_json::Value;
 
 use super::answers::base_of;
-use super::facts::Facts;
+use super::facts::{Facts, HTTP_NAMES};
 use super::fault::Fault;
 use super::report::{Finding, FindingKind};
 use super::run::{AskedQuestion, RunEnd};
@@ -165,7 +165,7 @@ impl Judged<'_> {
         match self.fault {
             Fault::None => None,
             Fault::Skipped | Fault::OtherWay => {
-                let reads = self.skipped.iter().any(|skipped| self.facts.reads_from(at, skipped));
+                let reads = self.skipped.iter().any(|skipped| self.facts.needs(at, skipped));
                 let message = format!("the task fails: {why}");
                 let remedy = "write `… if steps.ID is defined else …` or `| default(…)` for what a skipped step leaves \
                               out, or give the step that reads it the same condition";
@@ -310,7 +310,11 @@ pub(super) fn of_plan(facts: &Facts) -> Vec<Finding> {
         let mut by_name: BTreeMap<String, (usize, String)> = BTreeMap::new();
         for step in &facts.steps {
             let Some((_, branch)) = step.around.iter().find(|(id, _)| *id == holder.id) else { continue };
-            for name in facts.written_by(step) {
+            let mut names = facts.written_by(step);
+            if step.is_http && step.spec.save_as.is_none() {
+                names.extend(HTTP_NAMES.map(str::to_owned));
+            }
+            for name in names {
                 let is_read = facts.reads.iter().any(|read| {
                     let is_outside = match read.step.as_deref() {
                         Some(reader) => facts.is_behind(reader, &holder.id),

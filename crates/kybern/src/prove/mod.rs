@@ -30,8 +30,11 @@ use self::answers::{Answers, Invented, base_of, invent};
 use self::facts::Facts;
 use self::fault::Fault;
 use self::judge::Judged;
+use self::plans::Prepared;
 use self::run::{Run, RunEnd, written};
 use self::sandbox::Sandbox;
+
+use crate::output::Failure;
 
 pub(crate) use self::plans::{bundled, own_definition};
 pub(crate) use self::report::{Finding, FindingKind, Proof, RunReport, junit, line_of};
@@ -61,7 +64,8 @@ pub(crate) enum Proving {
 /// Proves plans, on a thread that may block.
 ///
 /// # Errors
-/// When the temporary database cannot be made, or the engine fails in a way that no plan should make it fail.
+/// When a tool cannot be used, an answer is for no step, the temporary database cannot be made, or the engine fails in a
+/// way that no plan should make it fail.
 pub(crate) fn prove(runtime: &tokio::runtime::Handle, options: ProveOptions) -> anyhow::Result<Proving> {
     let ProveOptions { plans, payload, answers, tools } = options;
     let plans = match plans::prepared(&plans)? {
@@ -76,12 +80,18 @@ pub(crate) fn prove(runtime: &tokio::runtime::Handle, options: ProveOptions) -> 
             return Ok(Proving::Refused(plan.key.clone(), faults));
         }
     }
+    let known = sandbox.stage.tools();
+    let read = |plan: &Prepared| {
+        let draft = readable(&plan.value).0?;
+        Some((Facts::of(&draft.steps, draft.output.as_deref(), &known), draft))
+    };
+    let read: Vec<_> = plans.iter().filter_map(|plan| read(plan).map(|(facts, draft)| (plan, facts, draft))).collect();
+    if let Some(step) = answers.keys().find(|step| read.iter().all(|(_, facts, _)| facts.step(step).is_none())) {
+        let message = format!("--answers names {step}, and no step has that id");
+        return Err(Failure::usage(message, "name steps as the plan writes them").into());
+    }
     let mut proofs = Vec::new();
-    for plan in &plans {
-        let (draft, _) = readable(&plan.value);
-        let Some(draft) = draft else { continue };
-        let known = sandbox.stage.tools();
-        let facts = Facts::of(&draft.steps, draft.output.as_deref(), &known);
+    for (plan, facts, draft) in read {
         let Invented { answers: made, payload: needed } = invent(&facts, &known, answers.clone());
         let payload = payload.clone().unwrap_or(needed);
         let prover =
@@ -142,7 +152,7 @@ impl Prover<'_> {
             }
             proof.findings.extend(self.not_reached(&clean));
         }
-        proof.findings = distinct(proof.findings);
+        proof.findings = sorted(proof.findings);
         Ok(proof)
     }
 
@@ -254,9 +264,14 @@ impl Prover<'_> {
     }
 }
 
-/// Each finding once, for the first run that showed it: findings before notes.
-fn distinct(findings: Vec<Finding>) -> Vec<Finding> {
-    let mut seen = BTreeSet::new();
+/// What each run showed, once: findings before notes.
+fn sorted(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut all: Vec<Finding> = Vec::new();
     let (notes, sure): (Vec<Finding>, Vec<Finding>) = findings.into_iter().partition(|finding| finding.is_note);
-    sure.into_iter().chain(notes).filter(|finding| seen.insert((finding.kind, finding.step.clone()))).collect()
+    for finding in sure.into_iter().chain(notes) {
+        if !all.contains(&finding) {
+            all.push(finding);
+        }
+    }
+    all
 }

@@ -1,5 +1,7 @@
 //! What a proof has found, for people and for machines.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -79,7 +81,7 @@ pub(crate) struct Proof {
     pub(crate) left_out: usize,
     /// Calls that the recorders saw in all runs.
     pub(crate) calls: usize,
-    /// Findings first, then notes.
+    /// Of every run, findings first, then notes.
     pub(crate) findings: Vec<Finding>,
 }
 
@@ -87,6 +89,12 @@ impl Proof {
     /// Everything that is no note.
     pub(crate) fn faults(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| !finding.is_note)
+    }
+
+    /// What people read: of each step one finding of a kind, from the first run that showed it, and no note beside it.
+    pub(crate) fn in_short(&self) -> Vec<&Finding> {
+        let mut seen = BTreeSet::new();
+        self.findings.iter().filter(|finding| seen.insert((finding.kind, &finding.step, in_plan(finding)))).collect()
     }
 
     pub(crate) fn to_json(&self) -> Value {
@@ -136,6 +144,11 @@ pub(crate) fn junit(proofs: &[Proof]) -> String {
     }
     xml.push_str("</testsuites>\n");
     xml
+}
+
+/// What the plan alone shows of a step may be several things.
+fn in_plan(finding: &Finding) -> Option<&str> {
+    finding.run.is_none().then_some(finding.message.as_str())
 }
 
 /// The findings of one run, or those that the plan alone shows.

@@ -1,6 +1,7 @@
 //! One run of a plan with one disturbance, to its end: the harness answers persons and calls back for workflows, and lets
 //! time pass when nothing else is left.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kybern_adapters::clock::UuidV7Ids;
@@ -77,7 +78,18 @@ struct Progress {
     asked: Vec<AskedQuestion>,
     answered: Vec<(TaskId, i64)>,
     called_back: Vec<String>,
+    /// How often persons and workflows have answered, by step as the plan writes it.
+    answers: BTreeMap<String, usize>,
     passed: Millis,
+}
+
+impl Progress {
+    /// The number of the answer that a step gets next, from 0.
+    fn next_answer(&mut self, step: &str) -> usize {
+        let known = self.answers.entry(base_of(step).to_owned()).or_insert(0);
+        *known += 1;
+        *known - 1
+    }
 }
 
 impl Run<'_> {
@@ -198,7 +210,7 @@ impl Run<'_> {
             WaitKind::Confirmation => {}
             _form => {
                 let says_no = is_target && self.fault == Fault::AnsweredNo;
-                request.corrections = self.form(step, &wait.schema, says_no);
+                request.corrections = self.form((step, progress.next_answer(step)), &wait.schema, says_no);
             }
         }
         let dies = sandbox.stage.strikes(Fault::DiesAnswered, step);
@@ -221,8 +233,8 @@ impl Run<'_> {
         if has_happened { Resolution::Done } else { Resolution::Retry }
     }
 
-    fn form(&self, step: &str, schema: &Value, says_no: bool) -> Map<String, Value> {
-        let given = self.answers.given_for(step, 0).and_then(Value::as_object).cloned();
+    fn form(&self, (step, n): (&str, usize), schema: &Value, says_no: bool) -> Map<String, Value> {
+        let given = self.answers.given_for(step, n).and_then(Value::as_object).cloned();
         let mut form = given.or_else(|| of_schema(schema).as_object().cloned()).unwrap_or_default();
         if says_no {
             form.values_mut().filter(|value| value.is_boolean()).for_each(|value| *value = json!(false));
@@ -245,7 +257,8 @@ impl Run<'_> {
             return Ok(false);
         }
         let success = fault != Fault::CalledBackFailed;
-        let data = if success { Value::Object(self.answers.of(&dispatch.step, 0)) } else { Value::Null };
+        let n = progress.next_answer(&dispatch.step);
+        let data = if success { Value::Object(self.answers.of(&dispatch.step, n)) } else { Value::Null };
         let request = CallbackRequest {
             workflow_id: dispatch.workflow_id.clone(),
             success,

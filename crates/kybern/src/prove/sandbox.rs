@@ -11,7 +11,7 @@ use kybern_adapters::keys::{MasterKey, new_api_key};
 use kybern_adapters::models::offline::RulesModel;
 use kybern_core::actor::Actor;
 use kybern_core::id::RequestId;
-use kybern_core::pack::PackRegistry;
+use kybern_core::pack::{DuplicateKey, PackRegistry};
 use kybern_core::plan::PlanFault;
 use kybern_core::ports::{Clock as _, IdSource as _, Keys, Store, WakeUps};
 use kybern_core::task::WorkerId;
@@ -26,6 +26,7 @@ use serde_json::Value;
 use super::stage::{MadeDecision, Receivers, Stage};
 use super::time::{Gate, HeldClock, Hints};
 use crate::local::ScratchFolder;
+use crate::output::Failure;
 use crate::packs;
 
 /// So many times in a row a process may die without progress: in a proof each death is one of ours.
@@ -68,9 +69,11 @@ impl Sandbox {
             let tool = own_tool(definition).map_err(|faults| {
                 let said: Vec<String> =
                     faults.iter().map(|fault| format!("{}: {}", fault.path, fault.message)).collect();
-                anyhow::anyhow!("the tool {key} cannot be used: {}", said.join("; "))
+                Failure::usage(format!("the tool {key} cannot be used: {}", said.join("; ")), "correct its definition")
             })?;
-            registry.tool(tool)?;
+            let twice =
+                |error: DuplicateKey| Failure::usage(error.to_string(), "give each tool once, under a key of its own");
+            registry.tool(tool).map_err(twice)?;
             stage.returns(&key, output);
         }
         let folder = ScratchFolder::new()?;

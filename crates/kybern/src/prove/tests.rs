@@ -22,7 +22,8 @@ fn one(plan: &Value, tools: &Value) -> Proof {
 }
 
 fn faults(proof: &Proof) -> Vec<(Value, Option<String>)> {
-    proof.faults().map(|finding| (json!(finding.kind), finding.step.clone())).collect()
+    let short = proof.in_short().into_iter().filter(|finding| !finding.is_note);
+    short.map(|finding| (json!(finding.kind), finding.step.clone())).collect()
 }
 
 fn planted() -> Vec<(String, Value)> {
@@ -99,6 +100,29 @@ fn an_answer_that_is_given_decides_what_is_walked() {
     };
     let reached = |proof: &Proof| !proof.findings.iter().any(|found| found.kind == FindingKind::NotReached);
     assert!(reached(&answered(true)) && !reached(&answered(false)));
+}
+
+#[test]
+fn every_run_in_which_a_fault_shows_fails_in_the_report_for_machines() {
+    let (_, case) = planted().into_iter().find(|(name, _)| name == "in_doubt").unwrap();
+    let proof = one(&case["faulty"], &case["tools"]);
+    assert_eq!(faults(&proof).len(), 1, "people read it once: {:#?}", proof.findings);
+    let failing = proof.faults().count();
+    assert!(failing > 1, "{:#?}", proof.findings);
+    assert_eq!(junit(&[proof]).matches("<failure ").count(), failing);
+}
+
+#[test]
+fn a_person_gives_one_answer_after_the_other() {
+    let ask =
+        json!({"id": "ask", "tool": "core.ask", "args": {"title": "More?", "fields": {"more": {"type": "boolean"}}}});
+    let plan = json!({"key": "planted.more", "steps": [
+        {"id": "first", "tool": "core.set", "args": {"more": true}},
+        {"id": "again", "kind": "loop", "while": "{{ state.more }}", "steps": [ask]},
+    ]});
+    let answers = json!({"ask": [{"more": true}, {"more": true}, {"more": false}]}).as_object().cloned().unwrap();
+    let proof = proved(vec![plan], &json!([]), answers).remove(0);
+    assert_eq!(faults(&proof), [], "{:#?}", proof.findings);
 }
 
 #[test]

@@ -16,6 +16,12 @@ fn prove(args: &[&str]) -> (Run, tempfile::TempDir) {
     std::fs::write(folder.path().join("text.json"), "no plan").unwrap();
     let ghost = json!({"key": "planted.ghost", "steps": [{"id": "a", "tool": "ghost.call", "args": {}}]});
     std::fs::write(folder.path().join("ghost.json"), ghost.to_string()).unwrap();
+    std::fs::write(folder.path().join("answers.json"), json!({"ghost": {}}).to_string()).unwrap();
+    let in_doubt = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/prove/planted/in_doubt.json");
+    let mut tool: Value =
+        serde_json::from_slice::<Value>(&std::fs::read(in_doubt).unwrap()).unwrap()["tools"][0].take();
+    tool["http"]["url"] = json!("no address");
+    std::fs::write(folder.path().join("tool.json"), tool.to_string()).unwrap();
     let args: Vec<&str> = ["plan", "prove"].into_iter().chain(args.iter().copied()).collect();
     let run = kybern(folder.path(), &args, &[]);
     (run, folder)
@@ -44,5 +50,9 @@ fn a_sound_plan_ends_with_0_and_one_that_cannot_be_run_with_2() {
     for (file, says) in [("ghost.json", "ghost.call"), ("text.json", "is not JSON"), ("missing.json", "missing.json")] {
         let (run, _folder) = prove(&[file]);
         assert!(run.code == 2 && format!("{}{}", run.out, run.err).contains(says), "{file}: {} {}", run.out, run.err);
+    }
+    for (option, file, says) in [("--answers", "answers.json", "ghost"), ("--tools", "tool.json", "cannot be used")] {
+        let (run, _folder) = prove(&["sound.json", option, file]);
+        assert!(run.code == 2 && run.err.contains(says), "{option}: {} {}", run.out, run.err);
     }
 }
